@@ -1,0 +1,1 @@
+"""Rules of one family; one module is one rule."""
