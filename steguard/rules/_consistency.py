@@ -1,0 +1,162 @@
+"""One meaning, one word: the engine under ``synonym-consistency`` and ``Consistency``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from steguard.rules._words import (
+    BE,
+    DETERMINERS,
+    after,
+    article_edit,
+    before,
+    in_quotes,
+    is_verb,
+    part_of_name,
+)
+from steguard.text.inflect import match_case, verb_forms, word_set
+from steguard.text.model import Document, Kind, Sentence
+from steguard.text.phrasetrie import PhraseTrie
+from steguard.types import Edit, Hit, Safety
+
+_OBJECT_LENGTH = 6
+_NO_OBJECT = word_set(
+    "to of in on at for from with by as if when while and or but that which is are was were it "
+    "them this these those one all"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A surface form of a word, and the groups it belongs to.
+
+    A ``verb`` counts only where it is clearly one; another word counts everywhere.
+    """
+
+    base: str
+    form: str
+    groups: tuple[int, ...]
+    verb: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Compiled groups: the phrases, and which of the groups ask for the same object."""
+
+    trie: PhraseTrie[Member]
+    by_object: frozenset[int]
+
+
+def compile_groups(
+    strict: Iterable[Sequence[str]],
+    by_object: Iterable[Sequence[str]] = (),
+    *,
+    verbs: frozenset[str] = frozenset(),
+) -> Groups:
+    """Groups of phrases in all their forms; ``verbs`` must be clear verbs to count."""
+    groups = [*strict]
+    first_object = len(groups)
+    groups.extend(by_object)
+    member_of: dict[str, list[int]] = {}
+    for number, group in enumerate(groups):
+        for word in group:
+            member_of.setdefault(word.lower(), []).append(number)
+    trie: PhraseTrie[Member] = PhraseTrie()
+    for word, numbers in member_of.items():
+        for name, text in verb_forms(word).items():
+            trie.add(text, Member(word, name, tuple(numbers), word in verbs))
+    return Groups(trie, frozenset(range(first_object, len(groups))))
+
+
+class ConsistencyChecker:
+    """Remembers the first word of each group; a later different one is a hit."""
+
+    def __init__(self, groups: Groups, message: str | None = None) -> None:
+        self._groups = groups
+        self._message = message or (
+            "This text uses '{good}' for this meaning. Use one word for one meaning."
+        )
+        self._terms: dict[tuple[int, str], str] = {}
+        self.triggers: frozenset[str] | None = groups.trie.triggers
+
+    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
+        def accept(member: Member, at: int, end: int) -> bool:
+            if part_of_name(sentence, at) or in_quotes(sentence, at):
+                return False
+            return not member.verb or _is_clear_verb(member, sentence, at, end)
+
+        for member, at, end in self._groups.trie.find(sentence, accept):
+            term = self._term(member, sentence, end)
+            if term is not None:
+                yield self._hit(member, term, sentence, at, end)
+
+    def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
+        return ()
+
+    def _term(self, member: Member, sentence: Sentence, end: int) -> str | None:
+        """The word that the text used before for this meaning, if it is another one."""
+        thing: str | None = None
+        found: str | None = None
+        for group in member.groups:
+            if group in self._groups.by_object:
+                if thing is None:
+                    thing = _object(sentence, end)
+                if not thing:
+                    continue
+                key = (group, thing)
+            else:
+                key = (group, "")
+            term = self._terms.setdefault(key, member.base)
+            if term != member.base and found is None:
+                found = term
+        return found
+
+    def _hit(self, member: Member, term: str, sentence: Sentence, at: int, end: int) -> Hit:
+        start, stop = sentence.tokens[at].start, sentence.tokens[end - 1].end
+        bad = sentence.text[start - sentence.start : stop - sentence.start]
+        form = verb_forms(term)[member.form]
+        if member.form == "past" and _after_be(sentence, at):
+            form = verb_forms(term)["participle"]
+        good = match_case(bad, form)
+        article = article_edit(sentence, at, good)
+        edits = (*((article,) if article else ()), Edit(start, stop, good))
+        message = self._message.replace("{good}", term).replace("{bad}", bad)
+        return Hit(start, stop, message, good, edits, Safety.UNSAFE)
+
+
+def _after_be(sentence: Sentence, at: int) -> bool:
+    last = before(sentence, at)
+    if last == "not" or last.endswith("ly"):
+        last = before(sentence, at - 1)
+    return last in BE or last in ("has", "have", "had")
+
+
+def _is_clear_verb(member: Member, sentence: Sentence, at: int, end: int) -> bool:
+    if member.form in ("past", "participle"):
+        if _after_be(sentence, at):
+            return True
+        return before(sentence, at) not in DETERMINERS and (
+            after(sentence, end) in DETERMINERS or " " in member.base
+        )
+    if member.form == "ing":
+        return after(sentence, end) in DETERMINERS or before(sentence, at) in BE
+    return is_verb(sentence, at, end, member.form)
+
+
+def _object(sentence: Sentence, at: int) -> str:
+    """The head noun after a verb: the last word of the noun phrase that starts here."""
+    head = ""
+    tokens = sentence.tokens
+    for index in range(at, min(at + _OBJECT_LENGTH, len(tokens))):
+        token = tokens[index]
+        if token.kind is Kind.CODE:
+            return token.lower
+        if token.kind is not Kind.WORD or token.lower in _NO_OBJECT or token.lower in BE:
+            break
+        if token.lower in DETERMINERS:
+            if head:
+                break
+            continue
+        head = token.lower
+    return head[:-1] if head.endswith("s") and not head.endswith("ss") else head
