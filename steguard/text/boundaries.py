@@ -1,0 +1,135 @@
+"""Whether a sentence ends at a stop: the stop, the word before it and the next chunk decide."""
+
+from __future__ import annotations
+
+from steguard.text.lexicon import (
+    COMPANY,
+    GENERAL,
+    MONTHS,
+    NEVER_LAST,
+    NUMBERED,
+    PLACES,
+    PREPOSITIONS,
+    STARTERS,
+    TIME_UNITS,
+    TITLES,
+    UNITS_WITH_STOP,
+)
+from steguard.text.model import Kind, Token
+from steguard.text.tokens import CJK_STOPS, Stop
+
+_LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
+_WORD_END = ".,;:!?\"'”’)]}…*_"
+_SOFT_ABBREVIATIONS = COMPANY | PLACES | MONTHS | GENERAL
+
+
+def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
+    """Whether the sentence of ``tokens``, which closes with ``stop``, ends before ``following``."""
+    if stop.mark[0] in CJK_STOPS or stop.mark[0] == "．":
+        return True
+    head = following.lstrip(_LEAD)
+    if not head:
+        return _before_mark(stop, following)
+    first = head[0]
+    if first.islower():
+        return False
+    if not first.isalnum():
+        return _before_mark(stop, head)
+    mark = stop.mark
+    if mark[0] != "." or "!" in mark or "?" in mark:
+        return mark[0] != "…" or _after_ellipsis(stop, tokens, head)
+    if len(mark) > 1:
+        return _after_ellipsis(stop, tokens, head)
+    return _after_full_stop(stop, tokens, head)
+
+
+def _word(head: str) -> str:
+    return head.rstrip(_WORD_END).replace("’", "'").lower()
+
+
+def _before_mark(stop: Stop, following: str) -> bool:
+    """The next chunk is a mark without a word: only bullets and dashes begin something."""
+    first = following[:1]
+    if first in "&,;:/+=%|)]}":
+        return False
+    if first in "-–—":
+        return False
+    if stop.dotted or stop.lower in _SOFT_ABBREVIATIONS or stop.lower in TITLES:
+        return False
+    return len(stop.mark) == 1
+
+
+def _after_ellipsis(stop: Stop, tokens: list[Token], head: str) -> bool:
+    if stop.word:
+        return True
+    word = _word(head)
+    return len(stop.mark) > 3 or (word in STARTERS and word not in ("i", "i'm", "i'd", "i'll", "i've"))
+
+
+def _after_full_stop(stop: Stop, tokens: list[Token], head: str) -> bool:
+    if stop.quote or stop.bracket:
+        return not _is_marker(stop, tokens)
+    lower = stop.lower
+    if lower in TIME_UNITS:
+        return head[0].isupper() and not _only_opening(tokens)
+    if stop.dotted:
+        return lower not in NEVER_LAST and _word(head) in STARTERS
+    if not lower:
+        return _after_odd(tokens, head)
+    if len(lower) == 1:
+        return _after_letter(stop, tokens, head)
+    if lower.isdigit():
+        return not _is_marker(stop, tokens)
+    if lower in TITLES:
+        return lower in ("st", "ft", "mt") and _word(head) in STARTERS
+    if lower in NEVER_LAST:
+        return False
+    if lower in NUMBERED:
+        return not _is_reference(head) and (stop.word.islower() or lower == "no")
+    if lower in UNITS_WITH_STOP:
+        return head[0].isupper()
+    if lower in _SOFT_ABBREVIATIONS:
+        return _word(head) in STARTERS or (lower == "etc" and head[0].isupper())
+    return True
+
+
+def _is_reference(head: str) -> bool:
+    """A number, a single letter or a Roman numeral follows ``Fig.`` or ``No.``."""
+    word = head.rstrip(_WORD_END)
+    return head[0].isdigit() or len(word) == 1 or all(c in "IVXLC" for c in word)
+
+
+def _after_odd(tokens: list[Token], head: str) -> bool:
+    """A stop that stands alone: it belongs to the token before it, across a space or a span."""
+    return len(tokens) > 1
+
+
+def _after_letter(stop: Stop, tokens: list[Token], head: str) -> bool:
+    """An initial goes on (``D. Novak``); a label or "I" may end the sentence."""
+    if stop.word.isdigit():
+        return not _is_marker(stop, tokens)
+    if not stop.word.isupper() and stop.lower in NUMBERED and _is_reference(head):
+        return False
+    if _is_marker(stop, tokens):
+        return False
+    if not stop.word.isalpha():
+        return True
+    word = _word(head)
+    if stop.word == "I":
+        before = tokens[-3].text if len(tokens) > 2 else ""
+        return word in STARTERS and not before[:1].isupper()
+    if stop.word.islower():
+        return True
+    return word in STARTERS and len(word) > 1
+
+
+def _is_marker(stop: Stop, tokens: list[Token]) -> bool:
+    """Whether the stop belongs to a step number at the start (``1. Open``, ``a. Open``)."""
+    return sum(token.kind is not Kind.PUNCT for token in tokens[:4]) == 1 and (
+        stop.lower.isdigit() or len(stop.lower) == 1
+    )
+
+
+def _only_opening(tokens: list[Token]) -> bool:
+    """Only "At 5 a.m." so far: no sentence yet."""
+    return len(tokens) <= 4 and tokens[0].lower in PREPOSITIONS
