@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from steguard.rules.base import Checker, Options, Rule
 from steguard.text.model import Document, Sentence
-from steguard.types import Finding, Fix, Hit, Safety, Severity, Span
+from steguard.types import Hit, Severity
 
 
 @dataclass(frozen=True)
@@ -87,22 +87,3 @@ class Lines:
         return row + 1, offset - self._starts[row] + 1
 
 
-def to_finding(
-    active: ActiveRule, hit: Hit, *, text: str, lines: Lines, sentence: str = ""
-) -> Finding:
-    """A finding with its place in ``text``."""
-    line, column = lines.position(hit.start)
-    safety = hit.safety or active.rule.fix
-    return Finding(
-        rule=active.rule.name,
-        code=active.rule.code,
-        message=hit.message,
-        span=Span(hit.start, hit.end),
-        line=line,
-        column=column,
-        severity=active.severity,
-        suggestion=hit.suggestion,
-        fix=Fix(hit.edits, safety) if hit.edits and safety is not Safety.NONE else None,
-        excerpt=text[hit.start : hit.end],
-        sentence=sentence,
-    )

@@ -1,0 +1,196 @@
+"""What is sent: the caller's own arguments, the prompt of the contract, and the feedback.
+
+The caller's objects are never changed, and nothing is added to a request that neither the caller
+nor the profile asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from steguard.contract import Contract
+from steguard.errors import UsageError
+from steguard.reply import Reply, get, replace_content
+from steguard.result import ChoiceResult, Usage
+from steguard.schema import JsonForm, is_strict
+
+_WEAKER = {"json_schema": "json_object", "json_object": "none"}
+_NOT_RUN = "The system did not run this call. Write the answer again."
+
+
+@dataclass
+class Capabilities:
+    """What a guard learned of its endpoint; shared by its calls."""
+
+    response_format: str = "json_schema"
+
+
+@dataclass
+class RequestPlan:
+    """The requests of one guarded call."""
+
+    contract: Contract
+    kwargs: Mapping[str, Any]
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    messages: tuple[Any, ...] = ()
+    unenforced: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        given = self.kwargs.get("messages")
+        if given is None or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+            raise UsageError("'messages' must be a list of messages")
+        self.messages = tuple(inject(list(given), self.contract.prompt))
+
+    def first(self) -> dict[str, Any]:
+        """The arguments of the first call."""
+        kwargs = {**self.kwargs, "messages": list(self.messages)}
+        ours = self._response_format()
+        if ours is not None and not is_given(kwargs.get("response_format")):
+            kwargs["response_format"] = ours
+        return kwargs
+
+    def again(self, added: Sequence[Any]) -> dict[str, Any]:
+        """The arguments of a further call for one choice, with drafts and feedback added."""
+        kwargs = self.first()
+        kwargs["messages"] = [*self.messages, *added]
+        if "n" in kwargs:
+            kwargs["n"] = 1
+        return kwargs
+
+    def weaken(self, kwargs: Mapping[str, Any], error: Exception) -> dict[str, Any] | None:
+        """The same arguments for an endpoint that refuses our ``response_format``, else None."""
+        ours = self._response_format()
+        if ours is None or kwargs.get("response_format") != ours:
+            return None
+        if self.contract.profile.spec.output.send != "auto":
+            return None
+        if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
+            return None
+        text = f"{error} {getattr(error, 'body', '')}".lower()
+        if not any(word in text for word in ("response_format", "json_schema", "json_object", "schema")):
+            return None
+        self.capabilities.response_format = _WEAKER[str(ours["type"])]
+        self.unenforced.append(f"response_format:{ours['type']}")
+        weaker = {k: v for k, v in kwargs.items() if k != "response_format"}
+        again = self._response_format()
+        return {**weaker, "response_format": again} if again is not None else weaker
+
+    def retry_messages(self, reply: Reply, feedback: str) -> list[Any]:
+        """The model's draft, an answer to each tool call in it, and the feedback."""
+        messages: list[Any] = []
+        calls = [call for call in reply.tool_calls if get(call, "id")]
+        if reply.text.strip() or calls:
+            draft: dict[str, Any] = {"role": "assistant", "content": reply.text}
+            if calls:
+                draft["tool_calls"] = [_plain(call) for call in calls]
+            messages.append(draft)
+        messages += [
+            {"role": "tool", "tool_call_id": get(call, "id"), "content": _NOT_RUN} for call in calls
+        ]
+        messages.append({"role": "user", "content": feedback})
+        return messages
+
+    def response(
+        self, first: Any, choices: Sequence[ChoiceResult], responses: Sequence[Any], usage: Usage
+    ) -> Any:
+        """What the caller gets: the accepted answer, with the guard's text and the summed usage.
+
+        The endpoint's own object is returned as it is where nothing in it has to change.
+        """
+        base = responses[0] if len(responses) == 1 else first
+        if isinstance(base, Mapping) or not hasattr(base, "model_copy"):
+            return base
+        merged: list[Any] = []
+        changed = False
+        for index, (choice, response) in enumerate(zip(choices, responses, strict=False)):
+            source = response.choices[index if response is first else 0]
+            new = _with_text(source, choice.text, index)
+            changed = changed or new is not base.choices[index]
+            merged.append(new)
+        update: dict[str, Any] = {"choices": merged} if changed else {}
+        told = getattr(base, "usage", None)
+        if told is not None and usage.total_tokens != told.total_tokens:
+            update["usage"] = _summed(told, usage)
+        return base.model_copy(update=update) if update else base
+
+    def _response_format(self) -> dict[str, Any] | None:
+        form = self.contract.form
+        send = self.contract.profile.spec.output.send
+        if not isinstance(form, JsonForm) or send == "none":
+            return None
+        kind = self.capabilities.response_format if send == "auto" else send
+        if kind == "json_schema" and form.schema is None:
+            kind = "json_object"
+        if kind == "none":
+            return None
+        if kind == "json_object" or form.schema is None:
+            return {"type": "json_object"}
+        name = form.model.__name__ if form.model else str(form.schema.get("title") or "answer")
+        safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in name)[:64]
+        body = {"name": safe, "schema": form.schema, "strict": is_strict(form.schema)}
+        return {"type": "json_schema", "json_schema": body}
+
+
+def inject(messages: Sequence[Any], prompt: str) -> list[Any]:
+    """The messages with the prompt in them, as new objects where something changes.
+
+    The prompt goes to the end of the leading system (or developer) message, since constraints
+    stand best last and many chat templates take one system message only.
+    """
+    if not prompt:
+        return list(messages)
+    first = messages[0] if messages else None
+    if first is not None and get(first, "role") in ("system", "developer"):
+        content = get(first, "content")
+        joined: Any
+        if isinstance(content, str) or content is None:
+            joined = f"{content}\n\n{prompt}" if content else prompt
+        else:
+            joined = [*content, {"type": "text", "text": prompt}]
+        if isinstance(first, Mapping):
+            return [{**first, "content": joined}, *messages[1:]]
+        return [{"role": get(first, "role"), "content": joined}, *messages[1:]]
+    return [{"role": "system", "content": prompt}, *messages]
+
+
+def is_given(value: object) -> bool:
+    """Whether an argument was given; client libraries have markers for one that was not."""
+    return value is not None and type(value).__name__ not in ("NotGiven", "Omit")
+
+
+def _plain(call: Any) -> Any:
+    return call.model_dump(exclude_none=True) if hasattr(call, "model_dump") else call
+
+
+def _with_text(choice: Any, text: str, index: int) -> Any:
+    """The choice with this text and place, or the same object where both are right already."""
+    from steguard.reply import read_content
+
+    message = choice.message
+    same = read_content(message.content) == text
+    if same and choice.index == index:
+        return choice
+    update: dict[str, Any] = {"index": index}
+    if not same:
+        content = replace_content(message.content, text)
+        update["message"] = message.model_copy(update={"content": content})
+    return choice.model_copy(update=update)
+
+
+def _summed(told: Any, usage: Usage) -> Any:
+    update: dict[str, Any] = {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.total_tokens,
+    }
+    prompt = getattr(told, "prompt_tokens_details", None)
+    if prompt is not None:
+        update["prompt_tokens_details"] = prompt.model_copy(update={"cached_tokens": usage.cached_tokens})
+    completion = getattr(told, "completion_tokens_details", None)
+    if completion is not None:
+        update["completion_tokens_details"] = completion.model_copy(
+            update={"reasoning_tokens": usage.reasoning_tokens}
+        )
+    return told.model_copy(update=update)

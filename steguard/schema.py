@@ -1,0 +1,438 @@
+"""JSON answers: the schema, where it comes from, and what of the answer is prose."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steguard.errors import ProfileError, UsageError
+from steguard.forms import Extract, Part, fault
+from steguard.jsontext import JsonTextError, escape_pointer, scan
+from steguard.ruleset import Lines
+from steguard.types import Finding, Severity
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_NO_PROSE = ("enum", "const", "pattern", "format", "contentEncoding")
+
+
+@dataclass(frozen=True, slots=True)
+class STE:
+    """Marks a pydantic field for the rules of a profile section.
+
+    >>> from typing import Annotated
+    >>> reason: Annotated[str, STE("instruction")]
+
+    It adds the schema keyword ``x-ste``; ``STE("off")`` leaves the field unchecked.
+    """
+
+    section: str
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = handler(core)
+        schema["x-ste"] = self.section
+        return schema
+
+
+def load_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON Schema from a file or a mapping, checked against its own meta-schema.
+
+    Raises :class:`ProfileError` with file, line and column or the JSON pointer of the fault.
+    """
+    if isinstance(source, Mapping):
+        schema: Any = dict(source)
+        origin = "<schema>"
+    else:
+        origin = str(source)
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ProfileError(f"the schema cannot be read: {error}", file=origin) from None
+        try:
+            scan(text)
+            schema = json.loads(text)
+        except JsonTextError as error:
+            line, column = Lines(text).position(error.offset)
+            raise ProfileError(
+                f"the schema is no JSON: {error.message}", file=origin, line=line, column=column
+            ) from None
+    if not isinstance(schema, dict):
+        raise ProfileError("a JSON Schema is an object", file=origin)
+    check_schema(schema, origin)
+    return schema
+
+
+def check_schema(schema: Mapping[str, Any], origin: str = "<schema>") -> None:
+    """Raise :class:`ProfileError` where this is no valid JSON Schema."""
+    from jsonschema import exceptions, validators
+
+    try:
+        validators.validator_for(schema, _default()).check_schema(schema)
+    except exceptions.SchemaError as error:
+        pointer = _pointer(error.absolute_path) or "/"
+        raise ProfileError(f"this is no JSON Schema, at {pointer}: {error.message}", file=origin) from None
+
+
+def _default() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator
+
+
+def _pointer(path: Any) -> str:
+    return "".join(f"/{escape_pointer(str(part))}" for part in path)
+
+
+def is_model(source: object) -> bool:
+    """Whether this is a pydantic model class."""
+    from pydantic import BaseModel
+
+    return isinstance(source, type) and issubclass(source, BaseModel)
+
+
+def disagreement(schema: Mapping[str, Any], model: type[BaseModel]) -> str | None:
+    """How a schema and a model differ in their fields, or None where they agree."""
+    other = model.model_json_schema()
+    mine, theirs = schema.get("properties", {}), other.get("properties", {})
+    problems = []
+    for label, names in (
+        ("only the schema has", mine.keys() - theirs.keys()),
+        ("only the model has", theirs.keys() - mine.keys()),
+        (
+            "they differ in what is required:",
+            set(schema.get("required", ())) ^ set(other.get("required", ())),
+        ),
+        (
+            "they differ in type:",
+            {
+                key
+                for key in mine.keys() & theirs.keys()
+                if isinstance(mine[key], Mapping)
+                and "type" in mine[key]
+                and "type" in theirs[key]
+                and mine[key]["type"] != theirs[key]["type"]
+            },
+        ),
+    ):
+        if names:
+            problems.append(f"{label} {', '.join(sorted(names))}")
+    return "; ".join(problems) or None
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether an endpoint that enforces the strict subset of JSON Schema takes this schema.
+
+    In that subset every object is closed and requires all of its properties.
+    """
+    if isinstance(schema, Mapping):
+        if schema.get("type") == "object" or "properties" in schema:
+            names = set(schema.get("properties", {}))
+            if schema.get("additionalProperties") is not False or names != set(schema.get("required", ())):
+                return False
+        return all(is_strict(value) for value in schema.values())
+    if isinstance(schema, list):
+        return all(is_strict(item) for item in schema)
+    return True
+
+
+class JsonForm:
+    """The answer is one JSON value, with a schema or without."""
+
+    name = "json"
+
+    def __init__(
+        self,
+        schema: dict[str, Any] | None = None,
+        *,
+        model: type[BaseModel] | None = None,
+        fields: Mapping[str, str] | None = None,
+        recover: str = "extract",
+    ) -> None:
+        if model is not None and schema is None:
+            schema = model.model_json_schema()
+        if schema is not None:
+            check_schema(schema, model.__name__ if model else "<schema>")
+        self.schema = schema
+        self.model = model
+        self.recover = recover
+        self._fields = [(_field_pattern(key), section) for key, section in (fields or {}).items()]
+        self._validator: Any = None
+        self._marked = schema is not None and "x-ste" in json.dumps(schema)
+
+    def extract(self, text: str) -> Extract:
+        body, recovery = text, None
+        strings, spans, error = _scan(text)
+        if error is not None and self.recover != "off":
+            found = self._recovered(text)
+            if found is not None:
+                body, recovery = found
+                strings, spans, error = _scan(body)
+        lines = Lines(body)
+        if error is not None:
+            return Extract(body, [], [_invalid(error, body, lines)])
+        data = json.loads(body)
+        findings = list(self._mismatches(data, body, lines, spans))
+        if recovery:
+            findings.append(
+                fault(
+                    "json-recovered",
+                    f"{recovery} The answer must be JSON only.",
+                    (0, 0),
+                    text=body,
+                    lines=lines,
+                    severity=Severity.INFO,
+                )
+            )
+        parts = []
+        for field in strings:
+            section = self.section(field.pointer, data)
+            if section != "off":
+                parts.append(Part(field.value, field.raw, "plain", field.pointer, section, _escape))
+        return Extract(body, parts, findings, data, recovery)
+
+    def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
+        text = extract.text
+        ordered = sorted(replacements, key=lambda i: extract.parts[i].place(0), reverse=True)
+        for index in ordered:
+            part = extract.parts[index]
+            start, end = part.place(0) - 1, part.place(len(part.text)) + 1
+            text = text[:start] + json.dumps(replacements[index], ensure_ascii=False) + text[end:]
+        return text
+
+    def describe(self) -> dict[str, Any]:
+        return {"format": "json", "schema": self.schema, "schema_text": _outline(self.schema)}
+
+    def section(self, pointer: str, data: Any) -> str:
+        """The section whose rules apply to the string at this pointer; ``off`` for none.
+
+        The profile's own patterns decide first, then ``x-ste`` in the schema. Without either,
+        free text is checked: a string of two words or more that the schema does not pin.
+        """
+        for pattern, section in self._fields:
+            if pattern.fullmatch(pointer):
+                return section
+        chosen = bool(self._fields)
+        for schema in self._schemas(pointer):
+            if "x-ste" in schema:
+                return str(schema["x-ste"])
+            if any(key in schema for key in _NO_PROSE):
+                return "off"
+        if chosen or self._marked:
+            return "off"
+        value = _at(data, pointer)
+        return "default" if isinstance(value, str) and len(value.split()) > 1 else "off"
+
+    def _schemas(self, pointer: str) -> list[Mapping[str, Any]]:
+        """Every subschema that speaks of the value at this pointer."""
+        if self.schema is None:
+            return []
+        current = list(_expand(self.schema, self.schema))
+        for part in pointer.split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            following: list[Mapping[str, Any]] = []
+            for schema in current:
+                for child in _children(schema, key):
+                    following.extend(_expand(child, self.schema))
+            current = following
+        return current
+
+    def _recovered(self, text: str) -> tuple[str, str] | None:
+        from json_repair import repair_json
+
+        at = min((i for i in (text.find("{"), text.find("[")) if i >= 0), default=-1)
+        if at < 0:
+            return None
+        decoder = json.JSONDecoder()
+        try:
+            _, end = decoder.raw_decode(text, at)
+            whole = text[at:end]
+        except (ValueError, RecursionError):
+            whole = ""
+        if whole:
+            return whole, "Other text stood around the JSON value."
+        if self.recover != "repair":
+            return None
+        repaired = repair_json(text, ensure_ascii=False)
+        if not isinstance(repaired, str) or repaired[:1] not in ("{", "["):
+            return None
+        return repaired, "The JSON value was broken and was repaired."
+
+    def _mismatches(
+        self, data: Any, text: str, lines: Lines, spans: Mapping[str, tuple[int, int]]
+    ) -> Iterator[Finding]:
+        if self.schema is None:
+            return
+        if self._validator is None:
+            from jsonschema import validators
+
+            cls = validators.validator_for(self.schema, _default())
+            self._validator = cls(self.schema)
+        clean = True
+        for error in sorted(self._validator.iter_errors(data), key=lambda e: list(map(str, e.absolute_path))):
+            clean = False
+            pointer = _pointer(error.absolute_path)
+            message, suggestion = _explain(error)
+            yield fault(
+                "schema-mismatch",
+                message,
+                spans.get(pointer, (0, 0)),
+                text=text,
+                lines=lines,
+                pointer=pointer,
+                suggestion=suggestion,
+            )
+        if clean and self.model is not None:
+            yield from self._refused(data, text, lines, spans)
+
+    def _refused(
+        self, data: Any, text: str, lines: Lines, spans: Mapping[str, tuple[int, int]]
+    ) -> Iterator[Finding]:
+        from pydantic import ValidationError
+
+        assert self.model is not None
+        try:
+            self.model.model_validate(data)
+        except ValidationError as error:
+            for item in error.errors(include_url=False):
+                pointer = _pointer(item["loc"])
+                yield fault(
+                    "model-mismatch",
+                    item["msg"].removeprefix("Value error, "),
+                    spans.get(pointer, (0, 0)),
+                    text=text,
+                    lines=lines,
+                    pointer=pointer,
+                )
+
+
+def make_json_form(
+    schema: str | Path | Mapping[str, Any] | type[BaseModel] | None,
+    *,
+    model: type[BaseModel] | None = None,
+    fields: Mapping[str, str] | None = None,
+    recover: str = "extract",
+) -> JsonForm:
+    """A form from a schema file, a schema, a pydantic model, or a schema and a model that agree.
+
+    Raises :class:`ProfileError` where the schema is none or where schema and model disagree, and
+    :class:`UsageError` where ``schema`` is something else.
+    """
+    if schema is not None and is_model(schema):
+        return JsonForm(model=schema, fields=fields, recover=recover)  # type: ignore[arg-type]
+    if schema is not None and not isinstance(schema, str | Path | Mapping):
+        raise UsageError(
+            f"'schema' must be a path, a mapping or a pydantic model class, not {type(schema).__name__}"
+        )
+    loaded = None if schema is None else load_schema(schema)  # type: ignore[arg-type]
+    if loaded is not None and model is not None:
+        difference = disagreement(loaded, model)
+        if difference:
+            raise ProfileError(
+                f"the schema and the model '{model.__name__}' disagree: {difference}",
+                file=str(schema) if isinstance(schema, str | Path) else "<schema>",
+            )
+    return JsonForm(loaded, model=model, fields=fields, recover=recover)
+
+
+def _scan(text: str) -> tuple[Any, dict[str, tuple[int, int]], JsonTextError | None]:
+    try:
+        strings, spans = scan(text)
+    except JsonTextError as error:
+        return [], {}, error
+    return strings, spans, None
+
+
+def _invalid(error: JsonTextError, text: str, lines: Lines) -> Finding:
+    return fault(
+        "invalid-json",
+        f"The answer is not JSON: {error.message}.",
+        (error.offset, error.offset + 1),
+        text=text,
+        lines=lines,
+        suggestion="Write one JSON value and nothing else.",
+    )
+
+
+def _explain(error: Any) -> tuple[str, str | None]:
+    """A short message for the faults that a model makes most, and the library's own for the rest."""
+    keyword, value = error.validator, error.validator_value
+    if keyword == "required":
+        missing = [key for key in value if key not in error.instance]
+        name = next((key for key in missing if repr(key) in error.message), missing[0])
+        return f"The field '{name}' is missing.", f"Add the field '{name}'."
+    if keyword == "enum":
+        allowed = ", ".join(json.dumps(item, ensure_ascii=False) for item in value)
+        return f"The value is not one of these: {allowed}.", f"Write one of these: {allowed}."
+    if keyword == "type":
+        kinds = value if isinstance(value, str) else " or ".join(value)
+        return f"The value is not of type {kinds}.", f"Write a value of type {kinds}."
+    if keyword == "additionalProperties":
+        return error.message, "Remove the field."
+    if keyword == "maxLength":
+        return f"The text has {len(error.instance)} characters. The limit is {value}.", "Write less text."
+    if keyword == "minLength":
+        return (
+            f"The text has {len(error.instance)} characters. The minimum is {value}.",
+            "Write a full sentence.",
+        )
+    return str(error.message)[:300], None
+
+
+def _escape(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _field_pattern(pattern: str) -> re.Pattern[str]:
+    """A pointer pattern: ``*`` is one part of any name, ``**`` any number of parts."""
+    text = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return re.compile(text)
+
+
+def _at(data: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        data = data[int(key)] if isinstance(data, list) else data[key]
+    return data
+
+
+def _expand(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
+    """A schema and what it stands for: local references and combined schemas."""
+    if not isinstance(schema, Mapping) or depth > 20:
+        return
+    yield schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#"):
+        target: Any = root
+        for part in reference[1:].split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            target = target.get(key) if isinstance(target, Mapping) else None
+        yield from _expand(target, root, depth + 1)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for item in schema.get(keyword, ()):
+            yield from _expand(item, root, depth + 1)
+
+
+def _children(schema: Mapping[str, Any], key: str) -> Iterator[Any]:
+    properties = schema.get("properties", {})
+    if key in properties:
+        yield properties[key]
+    elif isinstance(schema.get("additionalProperties"), Mapping):
+        yield schema["additionalProperties"]
+    for pattern, child in schema.get("patternProperties", {}).items():
+        if re.search(pattern, key):
+            yield child
+    if key.isdigit():
+        prefix = schema.get("prefixItems", [])
+        if int(key) < len(prefix):
+            yield prefix[int(key)]
+        elif "items" in schema:
+            yield schema["items"]
+
+
+def _outline(schema: Any) -> str:
+    return json.dumps(schema, ensure_ascii=False) if schema is not None else ""
