@@ -154,7 +154,7 @@ def _ings() -> dict[str, str]:
     return table
 
 
-_PREFIXES = ("re", "pre", "un", "over", "under", "mis", "de", "dis", "co", "out", "sub", "auto")
+_PREFIXES = ("re", "pre", "over", "under", "mis", "de", "dis", "co", "out", "sub", "auto")
 
 
 def _stem(word: str, known: dict[str, str]) -> str | None:

@@ -34,6 +34,7 @@ from steguard.text.wordclass import (
     THIRD,
     WH,
     classes,
+    words,
 )
 from steguard.text.model import Kind, Sentence
 from steguard.text.verbs import DATA, participle, verbs
@@ -132,6 +133,9 @@ def _find(sentence: Sentence) -> list[Passive]:
     for at, word in enumerate(lowers):
         if at <= done or word not in TRIGGERS:
             continue
+        if _fronted(lowers, at):
+            found.append(Passive(at, at - 1, at, lowers[at - 1][:-2], None))
+            continue
         place = _participle_of(sentence, at)
         if place is None:
             continue
@@ -168,7 +172,7 @@ def _participle_of(sentence: Sentence, aux: int) -> int | None:
         mask = classes(word)
         if mask & PART and tokens[at].kind is Kind.WORD and not mask & BE:
             return at if not mask & GET_LIKE else None
-        if mask & (ADV | NOT) and not mask & (BE | WH):
+        if mask & (ADV | NOT) and not mask & (BE | WH) or word in ("either", "neither"):
             at += 1
         elif word in _QUOTES:
             at += 1
@@ -209,20 +213,24 @@ def _inverted(sentence: Sentence, aux: int) -> int | None:
         before = lowers[aux - 1]
         if before not in _BEFORE_QUESTION and not _asks(lowers, aux):
             return None
-        if "?" not in sentence.vocabulary:
+        if not _asks(lowers, aux) and "?" not in sentence.text:
             return None
     at = aux + 1
     count = min(len(lowers), aux + 12)
+    if at < count and lowers[at] == "there":
+        return None
     subject = False
     while at < count:
         word = lowers[at]
         mask = classes(word)
+        if subject and mask & SUBJ:
+            return None
         if tokens[at].kind is Kind.CODE:
             subject = True
         elif subject and mask & PART and not mask & (BE | HAVE | DO):
             after = classes(lowers[at + 1]) if at + 1 < len(lowers) else MARK
             if after & (PREP | MARK | SUB | CONJ | ADV | DET | PRON) or word in ("called", "named"):
-                return at if not (after & NOUN and not after & (PREP | ADV | DET)) else None
+                return at
             if lowers[at + 1] == "to":
                 return at
         elif mask & (FINITE | SUB | WH | MARK) and not mask & (NOUN | ADJ | DET):
@@ -235,8 +243,25 @@ def _inverted(sentence: Sentence, aux: int) -> int | None:
     return None
 
 
+_WHERE = frozenset("how why where when".split())
+
+
 def _asks(lowers: list[str], aux: int) -> bool:
-    return any(classes(word) & WH for word in lowers[max(0, aux - 3) : aux])
+    return any(word in _WHERE for word in lowers[max(0, aux - 3) : aux])
+
+
+_FRONTED = frozenset("attached enclosed".split())
+
+
+def _fronted(lowers: list[str], aux: int) -> bool:
+    """Whether the participle stands before its verb: "Attached is the file"."""
+    return (
+        aux > 0
+        and lowers[aux - 1] in _FRONTED
+        and (aux == 1 or classes(lowers[aux - 2]) & MARK != 0)
+        and aux + 1 < len(lowers)
+        and not classes(lowers[aux + 1]) & PART
+    )
 
 
 def _participle_at(sentence: Sentence, at: int) -> str | None:
@@ -269,7 +294,7 @@ def _takes_object(base: str) -> bool:
     return verb is None or verb.transitive
 
 
-_DEGREE = frozenset("very extremely incredibly so too pretty quite as super how".split())
+_DEGREE = frozenset("very so too pretty quite super".split())
 _TWO_OBJECTS = frozenset(
     "give send pay offer show teach tell award grant call name elect appoint consider deem make"
     " declare sell charge ask dub label render bear leave term title rename crown pronounce rate"
@@ -284,6 +309,8 @@ _TIME = frozenset(
     " mondays tuesdays wednesdays thursdays fridays saturdays sundays home side hours minutes days"
     " times weeks months years hand".split()
 )
+_PERSONS = frozenset("i you we they he she who".split())
+_GET_ADJECTIVES = frozenset("involved wasted lost rid past".split())
 _GET_NOUNS = frozenset("output input cost read lead bid bet cast split found forecast felt".split())
 
 
@@ -303,6 +330,8 @@ def _is_passive(sentence: Sentence, aux: int, place: int, base: str) -> bool:
         return False
     if word in weak and (not weak[word] or following in weak[word]):
         return False
+    if word == "done" and _is_finished_person(sentence, aux, place):
+        return False
     if not _takes_object(base) and not classes(following) & (PREP | ADV):
         return False
     if auxiliary in CONTRACTED_BE and _is_active_perfect(sentence, place, base):
@@ -312,9 +341,17 @@ def _is_passive(sentence: Sentence, aux: int, place: int, base: str) -> bool:
     return base in _TWO_OBJECTS or not _before_noun(sentence, place)
 
 
+def _is_finished_person(sentence: Sentence, aux: int, place: int) -> bool:
+    """Whether "done" means "ready": "they were done", "he is done reading"."""
+    lowers = sentence.lowers
+    if place + 1 < len(lowers) and classes(lowers[place + 1]) & ING:
+        return True
+    return lowers[aux] in CONTRACTED_BE or bool(aux and lowers[aux - 1] in _PERSONS)
+
+
 def _is_get_passive(sentence: Sentence, place: int, base: str) -> bool:
     lowers = sentence.lowers
-    if lowers[place] in _GET_NOUNS:
+    if lowers[place] in _GET_NOUNS or lowers[place] in _GET_ADJECTIVES:
         return False
     following = lowers[place + 1] if place + 1 < len(lowers) else ""
     if base == "get" or classes(lowers[place]) & PREP:
@@ -342,6 +379,8 @@ def _before_noun(sentence: Sentence, place: int) -> bool:
         return False
     token = tokens[at]
     if token.kind is not Kind.WORD or not token.text.islower() or token.lower in _TIME:
+        return False
+    if token.lower not in words() and not token.lower.endswith("s"):
         return False
     mask = classes(token.lower)
     if not mask & NOUN or mask & (PREP | ADV | DET | PRON | SUB | CONJ | MODAL | NUM):
@@ -433,7 +472,9 @@ def _noun_phrase_after_by(sentence: Sentence, by: int) -> tuple[int, int] | None
             return None
     if mask & ING and not mask & NOUN and tokens[first].text.islower():
         return None
-    if mask & MARK or not (mask & (DET | NOUN | PRON | ADJ | NUM | PART | ADV | ING | BASE | MODAL)):
+    if mask & MARK or mask & PREP and not mask & (NOUN | DET | PRON):
+        return None
+    if not (mask & (DET | NOUN | PRON | ADJ | NUM | PART | ADV | ING | BASE | MODAL)):
         return None
     last = first
     head = -1

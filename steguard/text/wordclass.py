@@ -159,21 +159,26 @@ def words() -> dict[str, int]:
     return table
 
 
-_memo: dict[str, int] = {}
-_MEMO_LIMIT = 50_000
+class _Lexicon(dict[str, int]):
+    """Classes by word. The data is read at the first look-up; a word that it does not hold is
+    guessed once and kept, up to a limit."""
+
+    limit = 60_000
+
+    def __missing__(self, word: str) -> int:
+        if not self:
+            self.update(words())
+            return self[word]
+        mask = _guess(word)
+        if len(self) >= self.limit:
+            self.clear()
+            self.update(words())
+        self[word] = mask
+        return mask
 
 
-def classes(word: str) -> int:
-    """The possible parts of speech of a word in lower case."""
-    mask = words().get(word)
-    if mask is None:
-        mask = _memo.get(word)
-        if mask is None:
-            mask = _guess(word)
-            if len(_memo) >= _MEMO_LIMIT:
-                _memo.clear()
-            _memo[word] = mask
-    return mask
+CLASSES = _Lexicon()
+classes = CLASSES.__getitem__
 
 
 def _guess(word: str) -> int:
@@ -187,6 +192,8 @@ def _guess(word: str) -> int:
         return NUM | NOUN if any(c.isalnum() for c in word) else MARK
     if word.endswith("ly") and len(word) > 4:
         return ADV
+    if word.startswith("un") and len(word) > 5 and participle(word[2:]):
+        return ADJ
     if word.endswith("ing") and len(word) > 4:
         return ING | (0 if gerund(word) else NOUN)
     if word.endswith("ed") and len(word) > 4:
@@ -205,8 +212,6 @@ def _guess(word: str) -> int:
 def _in_ed(word: str) -> int:
     if participle(word):
         return PAST | PART
-    if word.startswith("un"):
-        return ADJ
     return NOUN if word.endswith("eed") else PAST | PART
 
 
