@@ -52,7 +52,8 @@ _SAMPLE = {"angle": "<<title>>", "heading": "'# title'", "any": "<<title>>"}
 
 def _angle(line: str) -> bool:
     start, end = line.find("<<"), line.rfind(">>")
-    return start >= 0 and end > start + 2 and bool(line[start:end].strip("<").rstrip(">").strip())
+    inner = line[start : end + 2].lstrip("<").rstrip(">")
+    return start >= 0 and end > start + 2 and bool(inner.strip())
 
 
 def _prompt(options: Title) -> str | None:
