@@ -35,12 +35,14 @@ class PhraseTrie(Generic[T]):
 
     def __init__(self) -> None:
         self._first: dict[str, _Node[T]] = {}
+        self._triggers: frozenset[str] | None = None
 
     def add(self, phrase: str, payload: T) -> None:
         """Add a phrase as users write it; case and the form of apostrophes do not matter."""
         parts = elements(phrase)
         if not parts:
             return
+        self._triggers = None
         node = self._first.setdefault(parts[0], _Node())
         for part in parts[1:]:
             if node.after is None:
@@ -52,7 +54,9 @@ class PhraseTrie(Generic[T]):
     @property
     def triggers(self) -> frozenset[str]:
         """The first words: a sentence with none of them has no match."""
-        return frozenset(self._first)
+        if self._triggers is None:
+            self._triggers = frozenset(self._first)
+        return self._triggers
 
     def find(
         self, sentence: Sentence, accept: Callable[[T, int, int], bool] | None = None

@@ -115,9 +115,9 @@ def _trie(key: str) -> PhraseTrie[Form]:
     return compile_entries(entries(options), [k for k in _keep() if k not in options.add])
 
 
-def top_substitutions(options: BannedWords | None = None, n: int = 20) -> list[tuple[str, str]]:
+def top_substitutions(options: Options | None = None, n: int = 20) -> list[tuple[str, str]]:
     """The ``n`` most frequent bad words with what to write; ``""`` where no word replaces it."""
-    chosen = entries(options or BannedWords())
+    chosen = entries(options if isinstance(options, BannedWords) else BannedWords())
     own = [e for e in chosen if not e.category]
     ranked = sorted((e for e in chosen if e.category and e.rank), key=lambda e: e.rank)
     rest = [e for e in chosen if e.category and not e.rank]

@@ -1,0 +1,131 @@
+"""Emoji, decorative symbols and rows of marks in a text.
+
+Finds: Emoji and ornaments, ``!!!``, ``???`` and rows such as ``=====`` inside a sentence. Check
+marks, arrows, ``°``, ``©`` and mathematical signs carry meaning and are not meant.
+
+Why: A decoration gives no information, and a program reads it as data.
+
+Example: ``Done!!! 🎉``
+
+Instead: ``Done!``
+
+Fix: Safe for emoji and rows of marks. Unsafe for signs that can be a status (✅, ❌, ⚠️).
+
+Source: steguard's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from steguard.rules._words import in_quotes
+from steguard.rules.base import PerSentence, Rule
+from steguard.text.model import Kind, Sentence
+from steguard.types import Edit, Hit, Safety, Status
+
+# Joiners, skin tones and variation selectors belong to the emoji before them.
+_EMOJI = re.compile(
+    "(?:[\U0001f000-\U0001faff\u2605\u2606\u2618\u2620-\u2638\u2654-\u267f\u2692-\u26ff"
+    "\u2702-\u2712\u271d\u2721-\u2729\u272a-\u2760\u2763-\u2767\u2795-\u2797\u27b0\u2b50\u2b55"
+    "\u2600-\u2604\u23e9-\u23f3\u231a\u231b\u2b1b\u2b1c\u2705\u274c\u274e\u2728\u2764]"
+    "[\ufe0f\u200d\u20e3\U0001f3fb-\U0001f3ff]*)+"
+)
+_KEPT = frozenset("✓✔✗✘☐☑☒→←↑↓↔⇒⇐°©®™±×÷≤≥≠≈∞√∑∆µ§¶†‡•")
+_STATUS = frozenset("✅❌⚠✔🚫⛔🔴🟢🟡🟠🔵❎❗❓🛑")
+_LOUD = ("!!", "??", "!?", "?!", "===", "***", "~~~", "###", "---", "___", "<<<", ">>>", "+++")
+_ROW = re.compile(r"([=~#_+<>-])\1{3,}|(\*)\2{3,}")
+_RUN = re.compile(r"[!?]{2,}")
+
+
+def _hits(sentence: Sentence) -> Iterator[Hit]:
+    text = sentence.text
+    if not text.isascii():
+        yield from _emoji(sentence)
+    if any(mark in text for mark in _LOUD):
+        yield from _rows(sentence)
+
+
+def _emoji(sentence: Sentence) -> Iterator[Hit]:
+    text, first = sentence.text, sentence.start
+    for match in _EMOJI.finditer(text):
+        start, stop = match.span()
+        if match[0][0] in _KEPT or _protected(sentence, start + first, stop + first):
+            continue
+        status = any(sign in match[0] for sign in _STATUS)
+        yield Hit(
+            start + first,
+            stop + first,
+            f"The decoration '{match[0]}' gives no information. Remove it.",
+            "Remove it.",
+            _cut(sentence, start, stop),
+            Safety.UNSAFE if status else Safety.SAFE,
+        )
+
+
+def _cut(sentence: Sentence, start: int, stop: int) -> tuple[Edit, ...]:
+    """Take the decoration out with the space on one side, unless nothing else is there."""
+    text = sentence.text
+    if not (text[:start] + text[stop:]).strip():
+        return ()
+    if start and text[start - 1].isspace():
+        while start and text[start - 1] in " \t":
+            start -= 1
+    else:
+        while stop < len(text) and text[stop] in " \t":
+            stop += 1
+    return (Edit(start + sentence.start, stop + sentence.start, ""),)
+
+
+def _rows(sentence: Sentence) -> Iterator[Hit]:
+    first = sentence.start
+    for token in sentence.tokens:
+        if token.kind is Kind.PUNCT and len(token.text) > 1 and _RUN.fullmatch(token.text):
+            good = "?" if "?" in token.text else "!"
+            if in_quotes(sentence, sentence.tokens.index(token)):
+                continue
+            yield Hit(
+                token.start,
+                token.end,
+                f"'{token.text}' gives no information. Write '{good}'.",
+                good,
+                (Edit(token.start, token.end, good),),
+            )
+    for match in _ROW.finditer(sentence.text):
+        start, stop = match.span()
+        if not _protected(sentence, start + first, stop + first) and _stands_apart(sentence, match):
+            yield Hit(
+                start + first,
+                stop + first,
+                f"The row '{match[0][:8]}' gives no information. Remove it.",
+                "Remove it.",
+                _cut(sentence, start, stop),
+            )
+
+
+def _stands_apart(sentence: Sentence, match: re.Match[str]) -> bool:
+    """A row in a word (``a----b``, ``____ (blank)``) is no ornament; blanks to fill are none."""
+    text = sentence.text
+    left = match.start() == 0 or text[match.start() - 1].isspace()
+    right = match.end() == len(text) or text[match.end()].isspace()
+    return left and right and match[0][0] != "_"
+
+
+def _protected(sentence: Sentence, start: int, stop: int) -> bool:
+    for index, token in enumerate(sentence.tokens):
+        if token.start < stop and start < token.end:
+            return token.kind in (Kind.CODE, Kind.WORD) or in_quotes(sentence, index)
+    return False
+
+
+RULE = Rule(
+    code="SG110",
+    name="decoration",
+    since="0.1",
+    status=Status.STABLE,
+    fix=Safety.SAFE,
+    source="steguard",
+    make=lambda options: PerSentence(_hits),  # noqa: ARG005 - the rule has no options
+    module=__name__,
+    prompt=lambda options: "Do not use emoji or decorations.",  # noqa: ARG005 - no options
+)
