@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steguard.text.lexicon import (
+    ABBREVIATIONS,
     COMPANY,
     GENERAL,
     MONTHS,
@@ -16,30 +17,37 @@ from steguard.text.lexicon import (
     UNITS_WITH_STOP,
 )
 from steguard.text.model import Kind, Token
-from steguard.text.tokens import CJK_STOPS, Stop
+from steguard.text.tokens import ADDRESS, CJK_STOPS, FACE, SOFT_MARKS, Stop
 
 _LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
 _WORD_END = ".,;:!?\"'”’)]}…*_"
+_SHORT = frozenset("it me us up to so do go be we he my".split())
 _SOFT_ABBREVIATIONS = COMPANY | PLACES | MONTHS | GENERAL
 
 
 def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
     """Whether the sentence of ``tokens``, which closes with ``stop``, ends before ``following``."""
-    if stop.mark[0] in CJK_STOPS or stop.mark[0] == "．":
+    mark = stop.mark
+    if mark[0] in CJK_STOPS or mark[0] == "．":
         return True
     head = following.lstrip(_LEAD)
     if not head:
-        return _before_mark(stop, following)
+        return mark[0] not in SOFT_MARKS and _before_mark(stop, following)
     first = head[0]
+    if mark[0] in SOFT_MARKS:
+        if mark == ADDRESS and head.startswith(("http://", "https://", "www.")):
+            return True
+        return first.isupper() and (mark == FACE or _word(head) in STARTERS)
     if first.islower():
-        return False
+        return _before_lower(stop)
     if not first.isalnum():
         return _before_mark(stop, head)
-    mark = stop.mark
     if mark[0] != "." or "!" in mark or "?" in mark:
-        return mark[0] != "…" or _after_ellipsis(stop, tokens, head)
+        return mark[0] != "…" or _after_ellipsis(stop, head)
     if len(mark) > 1:
-        return _after_ellipsis(stop, tokens, head)
+        return _after_ellipsis(stop, head)
+    if following[0] == "(" and (stop.dotted or stop.lower in ABBREVIATIONS):
+        return False
     return _after_full_stop(stop, tokens, head)
 
 
@@ -47,23 +55,37 @@ def _word(head: str) -> str:
     return head.rstrip(_WORD_END).replace("’", "'").lower()
 
 
+def _before_lower(stop: Stop) -> bool:
+    """Careless writers begin sentences small; abbreviations and names that cry do so too."""
+    mark = stop.mark
+    if stop.quote or stop.bracket or not stop.lower or mark[0] == "…":
+        return False
+    if "?" in mark:
+        return True
+    if "!" in mark:
+        return len(mark) > 1 or stop.word.islower()
+    return (
+        len(mark) == 1
+        and not stop.dotted
+        and stop.lower not in ABBREVIATIONS
+        and (len(stop.lower) > 2 or stop.lower in _SHORT)
+        and (stop.word.islower() or not stop.word.isalpha())
+    )
+
+
 def _before_mark(stop: Stop, following: str) -> bool:
     """The next chunk is a mark without a word: only bullets and dashes begin something."""
-    first = following[:1]
-    if first in "&,;:/+=%|)]}":
+    if following[0] in "&,;:/+=%|)]}":
         return False
-    if first in "-–—":
-        return False
-    if stop.dotted or stop.lower in _SOFT_ABBREVIATIONS or stop.lower in TITLES:
-        return False
-    return len(stop.mark) == 1
+    return not stop.dotted and stop.lower not in ABBREVIATIONS and len(stop.lower) != 1
 
 
-def _after_ellipsis(stop: Stop, tokens: list[Token], head: str) -> bool:
-    if stop.word:
+def _after_ellipsis(stop: Stop, head: str) -> bool:
+    """Dots at a word end it; three dots on their own are a pause that may go on with "I"."""
+    if stop.word or len(stop.mark) > 3:
         return True
     word = _word(head)
-    return len(stop.mark) > 3 or (word in STARTERS and word not in ("i", "i'm", "i'd", "i'll", "i've"))
+    return word in STARTERS and word != "i" and not word.startswith("i'")
 
 
 def _after_full_stop(stop: Stop, tokens: list[Token], head: str) -> bool:

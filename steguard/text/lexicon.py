@@ -27,7 +27,7 @@ MONTHS = frozenset(
 )
 
 NEVER_LAST = frozenset(
-    "e.g i.e eg ie vs v cf viz c ca circa resp incl excl approx esp espec al".split()
+    "e.g i.e eg ie p.s ps vs v cf viz c ca circa resp incl excl approx esp espec al".split()
 )
 """Always go on (``e.g. a pump``): no sentence ends with them."""
 
@@ -53,6 +53,7 @@ UNITS_WITH_STOP = frozenset(
 
 GENERAL = frozenset(
     """
+    config info intro demo approx conf cfg param params func lang coeff eqpt
     etc com cap adm max avg std tel ext fax dep assy qty spec specs nom ident orig prev
     misc subj admin appt attn auth bal cert cont diff doc docs ref elec equiv hyd inv
     maint mech mil obs op oper opp pkg poss pop prod prop pub recd reg rep req ret sched

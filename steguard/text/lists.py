@@ -49,6 +49,8 @@ class ListRun:
         last = tokens[-1]
         if text == self._next:
             return last.lower not in _NOT_BEFORE_ITEM
+        if text == "1)" and not any(t.text == "(" for t in tokens):
+            return True
         opens = text.strip("(.)") in ("1", "a", "A") and not text.startswith("(a")
         return opens and last.kind is Kind.PUNCT and last.text in (":", "：")
 

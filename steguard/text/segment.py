@@ -32,7 +32,7 @@ from steguard.text.inline import (
 )
 from steguard.text.lists import ListRun
 from steguard.text.model import Block, BlockKind, Kind, Sentence, Token
-from steguard.text.tokens import ANALYSERS, CJK_STOPS, LOOK, Chunk, Stop
+from steguard.text.tokens import ANALYSERS, CJK_STOPS, LOOK, SOFT_MARKS, Chunk, Stop
 
 MAX_CHUNK = 800
 """A stretch without white space longer than this is cut."""
@@ -40,12 +40,13 @@ MAX_CHUNK = 800
 MAX_SENTENCE = 20_000
 """A sentence longer than this is cut, so that a stream stays bounded."""
 
+_CJK_CLOSERS = "[”’」』）)\"'》】]"
 _CHUNK = re.compile(
-    rf"[^\s{CJK_STOPS}]{{1,{MAX_CHUNK}}}[{CJK_STOPS}]*[”’」』）)\"'》】]*"
-    rf"|[{CJK_STOPS}]+[”’」』）)\"'》】]*"
+    rf"[^\s{CJK_STOPS}]{{1,{MAX_CHUNK}}}(?:[{CJK_STOPS}]+{_CJK_CLOSERS}*+)?"
+    rf"|[{CJK_STOPS}]+{_CJK_CLOSERS}*+"
 )
 _CHUNK_ASCII = re.compile(rf"\S{{1,{MAX_CHUNK}}}")
-_STABLE_CJK = re.compile(rf"[{CJK_STOPS}][”’」』）)\"'》】]*(?=[^\s{CJK_STOPS}”’」』）)\"'》】])")
+_STABLE_CJK = re.compile(rf"[{CJK_STOPS}]{_CJK_CLOSERS}*+(?=[^\s{CJK_STOPS}])")
 _SPACE = re.compile(r"\s")
 _SPECIAL_SIGNS = {
     "markdown": re.compile(r"[`\[<{&!\]]|\s"),
@@ -171,33 +172,29 @@ class Segmenter:
     def _run_lines(self) -> None:
         buffer = self._buffer
         size = len(buffer)
-        while True:
+        while self._pos < size:
             newline = buffer.find("\n", self._pos)
             end = newline if newline >= 0 else size
             whole = newline >= 0 or self._final
-            if self._line_start:
-                if self._pos >= size or not self._begin_line(self._pos, end, whole):
+            if self._line_start and self._skip_end is None:
+                if not self._begin_line(self._pos, end, whole):
                     return
                 if self._line_start:  # the line held no text
-                    self._settle(end)
+                    self._settle(min(end + 1, size))
                     self._pos = end + 1
-                    if newline < 0:
-                        self._pos = size
-                        return
                     continue
-            if self._skip_end is not None and not self._leave_raw(end):
-                if newline < 0:
+            self._line_start = False
+            if self._skip_end is None or self._leave_raw(end):
+                if not self._inline(end if whole else self._stable(end), whole):
                     return
-            elif not self._inline(end if whole else self._stable(end), whole):
-                return
+                if self._skip_end is not None:
+                    continue
             if not whole:
                 return
             self._end_line()
             self._line_start = True
-            if newline < 0:
-                self._pos = size
-                return
-            self._pos = newline + 1
+            self._pos = end + 1
+        self._pos = min(self._pos, size)
 
     def _stable(self, end: int) -> int:
         """Up to where the chunks of an unfinished line cannot change any more."""
@@ -405,7 +402,7 @@ class Segmenter:
                 lowers,
                 frozenset(lowers),
                 words,
-                self._stop is not None,
+                self._stop is not None and self._stop.mark not in SOFT_MARKS,
                 self.language,
                 asides,
             )
@@ -456,6 +453,9 @@ class Segmenter:
                 start, end = match.span()
                 chunk = known.get(text) or learn(text)
                 spaced = base + start > self._last
+                if chunk.special or self._row and "|" in text:
+                    special = start
+                    break
                 if self._stop is not None:
                     self._decide(text, spaced, chunk)
                 if chunk.word is not None:
@@ -465,9 +465,6 @@ class Segmenter:
                     tokens.append(Token(text, chunk.word, base + start, base + end, word_kind))
                     self._last = base + end
                     continue
-                if chunk.special or self._row and "|" in text:
-                    special = start
-                    break
                 self._add(text, start, chunk, spaced)
                 if self._tokens and self._last - self._start > MAX_SENTENCE:
                     self._end_sentence()
@@ -485,22 +482,37 @@ class Segmenter:
         """A stop is open and ``text`` comes next: end the sentence or go on."""
         stop = self._stop
         assert stop is not None
+        if chunk.tail and stop.mark[0] not in CJK_STOPS:
+            return
         if not spaced and stop.mark[0] not in CJK_STOPS:
-            if chunk.special:
-                return
             if any(piece[4] is not Kind.PUNCT for piece in chunk.pieces) or chunk.word:
                 self._stop = None
             return
-        if chunk.special and text[0] in "<&" and self._markup | self._html:
-            return
         if ends(stop, self._tokens, text):
-            self._end_sentence()
+            if stop.spaced == 3 and stop.word:
+                self._split_ellipsis()
+            else:
+                self._end_sentence()
         self._stop = None
+
+    def _split_ellipsis(self) -> None:
+        """``done. . . . The rest``: a full stop and then an ellipsis that opens a sentence."""
+        tokens = self._tokens
+        rest, last = tokens[-3:], self._last
+        del tokens[-3:]
+        self._last = tokens[-1].end
+        self._end_sentence()
+        self._tokens = rest
+        self._start, self._last = rest[0].start, last
 
     def _add(self, text: str, start: int, chunk: Chunk, spaced: bool) -> None:
         """Take the pieces of a chunk into the sentence."""
         if chunk.cut:
             self._add_cut(text, start, chunk.cut)
+            return
+        if chunk.line:
+            if self._tokens:
+                self._end_sentence()
             return
         base = self._base + start
         if spaced:
@@ -512,7 +524,7 @@ class Segmenter:
                 if turn == len(text):
                     return
                 text = text[turn:]
-                self._add(text, start + turn, self._analyser.learn(text), False)
+                self._add(text, start + turn, self._analyser.split(text), False)
                 return
         tokens = self._tokens
         if not tokens:
@@ -523,29 +535,40 @@ class Segmenter:
         self._care |= chunk.care
         stop = chunk.stop
         if stop is not None:
+            if chunk.tail and self._stop is not None:
+                self._extend(self._stop, stop)
+                return
             if not stop.word and len(tokens) > len(chunk.pieces):
                 before = tokens[-len(chunk.pieces) - 1]
-                if before.end == base and before.kind is not Kind.PUNCT:
+                near = before.end == base or stop.mark[0] not in ".…"
+                if near and before.kind is not Kind.PUNCT:
                     stop = Stop(
                         stop.mark, before.text, before.lower, stop.quote, stop.bracket, False
                     )
             self._stop = stop
 
+    def _extend(self, stop: Stop, more: Stop) -> None:
+        """Another mark after a stop: the dots of an ellipsis add up."""
+        if more.mark[0] not in ".…":
+            return
+        self._stop = Stop(
+            stop.mark + more.mark,
+            stop.word,
+            stop.lower,
+            stop.quote,
+            stop.bracket,
+            stop.dotted,
+            stop.spaced + 1,
+        )
+
     def _add_cut(self, text: str, start: int, cut: int) -> None:
         """Two sentences without a space between them."""
-        analyser = self._analyser
-        left, right = text[:cut], text[cut:]
-        self._add(left, start, analyser.known.get(left) or analyser.learn(left), True)
-        self._end_sentence()
+        split = self._analyser.split
+        self._add(text[:cut], start, split(text[:cut]), True)
+        if self._tokens:
+            self._end_sentence()
         self._stop = None
-        chunk = analyser.known.get(right) or analyser.learn(right)
-        if chunk.word is not None:
-            at = self._base + start + cut
-            self._start = at
-            self._tokens.append(Token(right, chunk.word, at, at + len(right), Kind.WORD))
-            self._last = at + len(right)
-        else:
-            self._add(right, start + cut, chunk, False)
+        self._add(text[cut:], start + cut, split(text[cut:]), False)
 
     # -- marks with far-reaching meaning -----------------------------------------------------------
 
@@ -578,14 +601,18 @@ class Segmenter:
                     return at
                 continue
             at = self._plain_run(at, limit, signs)
+            if self._stop is not None and self._stop.mark[0] in CJK_STOPS:
+                return at
         return at
 
     def _plain_run(self, at: int, limit: int, signs: re.Pattern[str]) -> int:
-        """Text up to the next sign that may open something."""
+        """Text up to the next sign that may open something, or to the end of the chunk."""
         buffer = self._buffer
-        match = signs.search(buffer, at + 1, limit)
-        end = match.start() if match else limit
-        end = min(end, at + MAX_CHUNK)
+        chunk_here = _CHUNK.match(buffer, at, limit)
+        end = chunk_here.end() if chunk_here else limit
+        match = signs.search(buffer, at + 1, end)
+        if match:
+            end = match.start()
         for position in sorted(p - self._base for p in self._links):
             if at < position < end:
                 end = position
@@ -629,20 +656,18 @@ class Segmenter:
     def _entity(self, at: int, end: int, text: str) -> Found:
         if text.isspace():
             return (Take.DROP, end, 1)
-        kind = Kind.WORD if text.isalnum() else Kind.PUNCT
-        token = Token(
-            self._buffer[at:end], text.lower(), self._base + at, self._base + end, kind
-        )
-        if not self._tokens:
-            self._start = token.start
+        start, stop = self._base + at, self._base + end
         before = self._tokens[-1] if self._tokens else None
-        if kind is Kind.WORD and before and before.kind is Kind.WORD and before.end == token.start:
-            before.text += token.text
-            before.lower += token.lower
-            before.end = token.end
-        else:
-            self._tokens.append(token)
-        return (Take.DROP, end, 0)
+        glued = before is not None and before.end == start
+        if text.isalnum() and glued and before is not None and before.kind is Kind.WORD:
+            before.text += self._buffer[at:end]
+            before.lower += text.lower()
+            before.end = self._last = stop
+            return (Take.DROP, end, 1)
+        self._decide_mark(at)
+        kind = Kind.WORD if text.isalnum() else Kind.PUNCT
+        self._put(Token(self._buffer[at:end], text.lower(), start, stop, kind))
+        return (Take.DROP, end, 1)
 
     def _take_construct(self, found: Found, at: int) -> int:
         take, end, inner = found
@@ -678,29 +703,35 @@ class Segmenter:
             self._last += 1
 
     def _character(self, at: int, end: int) -> int:
+        self._decide_mark(at)
         text = self._buffer[at:end]
-        start = self._base + at
-        if not self._tokens:
-            self._start = start
-        self._tokens.append(Token(text, text, start, start + len(text), Kind.PUNCT))
-        self._last = start + len(text)
+        self._put(Token(text, text, self._base + at, self._base + end, Kind.PUNCT))
         return end
 
     def _code(self, at: int, end: int) -> int:
-        base = self._base
-        if self._stop is not None:
-            if base + at > self._last and ends(self._stop, self._tokens, "`"):
-                self._end_sentence()
-            self._stop = None
+        self._decide_mark(at)
         tail = _GLUED_TAIL.match(self._buffer, end)
         if tail and not self._links:
             end = tail.end()
         text = self._buffer[at:end]
-        if not self._tokens:
-            self._start = base + at
-        self._tokens.append(Token(text, text.lower(), base + at, base + end, Kind.CODE))
-        self._last = base + end
+        self._put(Token(text, text.lower(), self._base + at, self._base + end, Kind.CODE))
         return end
+
+    def _put(self, token: Token) -> None:
+        if not self._tokens:
+            self._start = token.start
+        self._tokens.append(token)
+        self._last = token.end
+
+    def _decide_mark(self, at: int) -> None:
+        """A stop is open and a span or a sign comes next."""
+        stop = self._stop
+        if stop is None:
+            return
+        spaced = self._base + at > self._last
+        if (spaced or stop.mark[0] in CJK_STOPS) and ends(stop, self._tokens, "`"):
+            self._end_sentence()
+        self._stop = None
 
     def _next_cell(self, at: int) -> None:
         self._end_block()

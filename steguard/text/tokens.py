@@ -44,9 +44,9 @@ PIECE = re.compile(
   | (?P<slash>[A-Z]/[A-Z](?!\w))
   | (?P<abbr>(?:(?<![\w.])(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![\w]))?|(?<![\w.])[A-Z][a-z]{{1,3}}\.(?:[A-Z]\.)+|(?<![\w.])[A-Z][a-z]{{0,3}}\.(?=['’]s\b))
         (?:['’]s\b)?)
+  | (?P<wide>[\uff10-\uff19]+(?:[．，：][\uff10-\uff19]+)*[％]?)
   | (?P<number>(?:(?<![\w)\]])[+\-−±~≈]?[$€£¥₹]?|(?<=[\w)\]])[$€£¥₹]?)
         \d(?:[\d.,:/×\-–−]*+(?<=[\d]))?(?:[%‰]|°[CFK]?|[²³])?(?!{_A}|_|[.]\w))
-  | (?P<wide>[\uff10-\uff19]+(?:[．，：][\uff10-\uff19]+)*[％]?)
   | (?P<ellipsis>\[(?:\.\.\.|…)\])
   | (?P<run>{_A}(?:{_A}|_)*(?:\((?:s|es)\)(?!\w)|(?:[.'’\-‑_·+]|&(?={_A}{{1,2}}(?!\w)))(?:{_A}|_)+)*(?:\+\+|\#(?!\w))?
         |_+{_A}(?:{_A}|_)*)
@@ -69,7 +69,9 @@ _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]+)+[A-Z]?$")
 _GLUED = re.compile(r"([a-z]{2,}|[A-Z]?[a-z]+)\.([A-Z][a-z']*)$")
-_GLUED_LOUD = re.compile(r"(?<=[\w)\"”’'])[!?]+[\"”’)]*(?=[A-Z][a-z' ]|I$)")
+_GLUED_LOUD = re.compile(
+    r"(?<=[\w)\"”’'])(?:[!?]+[\"”’)]*(?=[A-Z][a-z' ]|I$)|(?<=[a-z])\?(?=[a-z]{2})|\.{2,}(?=[A-Z][a-z]|I$))"
+)
 _BRAND = frozenset({"iphone", "ipad", "ipod", "ios", "macos", "ebay", "imac", "itunes", "imessage"})
 _VERSION = re.compile(r"[vV]?\d+(?:\.(?:\d+|x|X|\*))+(?:-\w+)*$")
 _SPECIAL = {
@@ -77,6 +79,15 @@ _SPECIAL = {
     "plain": re.compile(r"[`\[<{]"),
     "html": re.compile(r"[`\[<{&]"),
 }
+
+FACE, ADDRESS, SYMBOL = "☺", "@", "◆"
+SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL))
+"""Marks of a :class:`Stop` that is none by itself: an emoticon, an address, an emoji."""
+
+_FACE = re.compile(r"(?:[:;=][\-o^']?[)(DPpO\]\[|/\\3*]+|<3+|\^[_.]*\^|[xX]D+)$")
+_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\ufe0f\u200d\U000e0020-\U000e007f]+$")
+_LINE = re.compile(r"([=_*~#\-–—])\1{7,}$")
+_DOTS = re.compile(r"[.…]+$")
 
 Piece = tuple[str, str, int, int, Kind]
 
@@ -86,7 +97,11 @@ LOOK = 1
 
 @dataclass(slots=True)
 class Stop:
-    """A sentence stop at the end of a chunk: its mark, the word before, what closes after it."""
+    """A sentence stop at the end of a chunk: its mark, the word before, what closes after it.
+
+    ``dotted``: the stop is part of an abbreviation. ``spaced`` counts marks of a spaced ellipsis
+    (``. . .``) after the first.
+    """
 
     mark: str
     word: str
@@ -94,6 +109,7 @@ class Stop:
     quote: bool
     bracket: bool
     dotted: bool
+    spaced: int = 0
 
 
 @dataclass(slots=True)
@@ -112,6 +128,8 @@ class Chunk:
     stop: Stop | None = None
     special: bool = False
     cut: int = 0
+    tail: bool = False
+    line: bool = False
 
 
 class Analyser:
@@ -137,6 +155,12 @@ class Analyser:
     def _analyse(self, text: str) -> Chunk:
         if text.isascii() and text.isalpha() and not _is_camel(text):
             return Chunk(text.lower())
+        if _FACE.match(text) or _EMOJI.match(text):
+            mark = FACE if text.isascii() else SYMBOL
+            piece = (text, text.lower(), 0, len(text), PUNCT)
+            return Chunk(None, (piece,), 0, 0, Stop(mark, "", "", False, False, False), tail=True)
+        if _LINE.match(text):
+            return Chunk(None, line=True)
         if self._special.search(text):
             return Chunk(None, special=True)
         return self.split(text)
@@ -162,7 +186,8 @@ class Analyser:
                     if kind is NUMBER:
                         care |= LOOK
                 pieces.append(piece)
-        return Chunk(None, tuple(pieces), words, care, _stop(pieces))
+        tail = _DOTS.match(text) is not None
+        return Chunk(None, tuple(pieces), words, care, _stop(pieces), tail=tail)
 
 
 def _care(text: str) -> int:
@@ -189,7 +214,7 @@ def _cut(text: str) -> int:
         glued = _GLUED.match(head)
         if glued and glued[2].lower() in STARTERS and len(glued[2]) > 1:
             return glued.start(2)
-    if ("?" in text or "!" in text) and "://" not in text:
+    if ("?" in text or "!" in text or ".." in text) and "/" not in text and "=" not in text:
         loud = _GLUED_LOUD.search(text)
         if loud and loud.start() and loud.end() < len(text):
             return loud.end()
@@ -317,6 +342,8 @@ def _stop(pieces: list[Piece]) -> Stop | None:
         if before is None:
             return Stop(text, "", "", quote, bracket, False)
         return Stop(text, before[0], before[1], quote, bracket, False)
+    if kind is CODE and ("://" in text or "@" in text or text.startswith("www.")):
+        return Stop(ADDRESS, "", "", quote, bracket, False)
     if kind is WORD and text.endswith("."):
         return Stop(".", text[:-1], lower[:-1], quote, bracket, True)
     return None
