@@ -9,8 +9,8 @@ Example: ``Use a tool, e.g. a wrench.``
 
 Instead: ``Use a tool, for example a wrench.``
 
-Fix: Safe for ``e.g.``, ``i.e.``, ``viz.`` and ``N.B.``, unsafe for ``cf.``. None for ``etc.``: only the
-writer knows the other items.
+Fix: Safe for ``e.g.``, ``i.e.``, ``viz.`` and ``N.B.``, unsafe for ``cf.``. None for ``etc.``:
+only the writer knows the other items.
 
 Source: steguard's own.
 """
