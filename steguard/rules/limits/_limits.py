@@ -16,6 +16,9 @@ from steguard.rules.base import Checker, Options, PerDocument
 from steguard.text.model import Document
 from steguard.types import Hit
 
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""A class of characters that stand without blanks between words."""
+
 Bounds = tuple[int | None, int | None]
 Places = Iterable[tuple[int, int]]
 Match = Literal["anywhere", "word"]
@@ -165,7 +168,9 @@ def places_of(term: str, text: str, match: Match, case_sensitive: bool) -> Place
     parts = re.split(r"\s+", term) if term.strip() else [term]
     pattern = r"\s+".join(map(re.escape, parts))
     if match == "word":
-        pattern = rf"(?<!\w){pattern}(?!\w)"
+        before = "" if re.match(f"[{CJK}]", term) else r"(?<!\w)"
+        after = "" if re.match(f"[{CJK}]", term[-1]) else r"(?!\w)"
+        pattern = before + pattern + after
     flags = re.NOFLAG if case_sensitive else re.IGNORECASE
     return (found.span() for found in re.finditer(pattern, text, flags))
 

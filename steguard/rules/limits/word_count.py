@@ -27,6 +27,7 @@ from pydantic import Field
 
 from steguard.rules.base import Rule
 from steguard.rules.limits._limits import (
+    CJK,
     Places,
     Range,
     count_hits,
@@ -36,8 +37,7 @@ from steguard.rules.limits._limits import (
 from steguard.text.model import Document, Kind
 from steguard.types import Hit, Safety, Status
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
 
 
 class WordCount(Range):
