@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, get_type_hints, overload
 
-from steguard.client import AsyncGuard, Guard, OnAttempt, OnResult, ProfileLike
+from steguard.client import AsyncGuard, Guard, OnAttempt, OnResult, ProfileLike, attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
 from steguard.forms import TextForm
@@ -149,6 +149,7 @@ class _Step:
         """The accepted result, as the kind of thing that the function returns."""
         last = self._last
         if not isinstance(result.response, Mapping):
+            attach(result.response, result)
             return result.response
         if result.text in self._values:
             return self._values[result.text]

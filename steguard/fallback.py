@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from steguard.contract import Contract, Verdict
-from steguard.fix import apply_edits, fix_part, fix_text, part_hits
+from steguard.edits import apply_edits
+from steguard.fix import fix_part, fix_text, part_hits
 from steguard.forms import Part
 from steguard.result import Outcome
 from steguard.text.model import BlockKind, Kind, Sentence
@@ -57,11 +58,9 @@ def strip_text(contract: Contract, draft: Verdict) -> Fallen | None:
     removed: list[str] = []
     for index, part in enumerate(extract.parts):
         text, lost = _strip_part(contract, part)
-        if not _has_words(contract, part, text) and _has_words(contract, part, part.text):
-            return None
         removed += lost
         if text != part.text:
-            replacements[index] = text
+            replacements[index] = text if _has_words(contract, part, text) else ""
     joined = contract.form.join(extract, replacements)
     if joined is None:
         return None

@@ -5,9 +5,12 @@ The text is itself in the controlled language, because a model copies the style 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from steguard.types import Finding, Severity
+
+_QUOTED = re.compile(r"(?<![\w`])'([^'`\n]+)'(?!\w)")
 
 MAX_SENTENCES = 12
 """Faulty sentences that one feedback names; a longer list helps no model."""
@@ -66,7 +69,7 @@ def build_feedback(
             head = texts["field"].format(pointer=pointer)
         else:
             head = texts["sentence"] if sentence else texts["whole"]
-        quote = [f"> {_one_line(sentence)}", ""] if sentence else []
+        quote = [f"> {_code(_one_line(sentence))}", ""] if sentence else []
         parts.append("\n".join([head, "", *quote, *(f"- {line}" for line in advice)]))
     if len(blocks) > MAX_SENTENCES:
         parts.append(texts["more"].format(count=len(blocks) - MAX_SENTENCES))
@@ -76,13 +79,21 @@ def build_feedback(
 
 def _advice(finding: Finding) -> str:
     """One finding as one line: what is wrong, then what to write."""
-    message = finding.message.strip()
-    suggestion = (finding.suggestion or "").strip()
+    message = _QUOTED.sub(r"`\1`", finding.message.strip())
+    suggestion = _QUOTED.sub(r"`\1`", (finding.suggestion or "").strip())
     if not suggestion or suggestion.rstrip(".") in message:
         return message
     if suggestion.endswith((".", "。")):
         return f"{message} {suggestion}"
-    return f"{message} Write `{suggestion}`."
+    return f"{message} Write {_code(suggestion)}."
+
+
+def _code(text: str) -> str:
+    """A text as a code span: it is quoted, so that nobody reads it as part of the message."""
+    marks = "`"
+    while marks in text:
+        marks += "`"
+    return f"{marks} {text} {marks}" if len(marks) > 1 else f"`{text}`"
 
 
 def _one_line(sentence: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from steguard.contract import Contract
+from steguard.edits import apply_edits
 from steguard.forms import Part
 from steguard.ruleset import ActiveRule
 from steguard.text.model import Document
@@ -130,13 +131,3 @@ def _apart(fixes: Sequence[Sequence[Edit]]) -> list[Sequence[Edit]]:
             chosen.append(edits)
             last = end
     return chosen
-
-
-def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """A text with edits made; the edits must not overlap."""
-    pieces: list[str] = []
-    at = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        pieces += (text[at : edit.start], edit.text)
-        at = edit.end
-    return "".join([*pieces, text[at:]])

@@ -74,7 +74,8 @@ class Part:
 
     ``place`` maps an offset in ``text`` to an offset in the whole answer, ``escape`` writes a
     text as the answer must hold it. ``pointer`` is the JSON pointer or the slot name, None for an
-    answer that is prose as a whole. ``section`` names the rules that apply.
+    answer that is prose as a whole. ``section`` names the rules that apply. ``removable`` is the
+    place of the element around it that may be left out, where there is one.
     """
 
     text: str
@@ -83,6 +84,7 @@ class Part:
     pointer: str | None = None
     section: str = "default"
     escape: Callable[[str], str] = str
+    removable: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,9 @@ class Form(Protocol):
         ...
 
     def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
-        """The answer with some parts (by index) replaced, or None where a part must not change so.
+        """The answer with some parts (by index) replaced, or None where that cannot be.
 
-        An empty replacement removes the part's text; a form says no where it is required.
+        An empty replacement removes the part; a form says no where it is required.
         """
         ...
 
@@ -132,7 +134,8 @@ class TextForm:
         return Extract(text, [Part(text, _same, self.text_format)])
 
     def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
-        return replacements.get(0, extract.text)
+        text = replacements.get(0, extract.text)
+        return text if text.strip() else None
 
     def describe(self) -> dict[str, Any]:
         return {"format": "text", "text_format": self.text_format}

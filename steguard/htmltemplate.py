@@ -18,6 +18,7 @@ attribute value of ``*`` stands for any value.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,10 +26,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from steguard.edits import apply_edits
 from steguard.errors import ProfileError
 from steguard.forms import Extract, Part, fault, shifted
 from steguard.ruleset import Lines
-from steguard.types import Finding
+from steguard.types import Edit, Finding
 
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
@@ -163,7 +165,7 @@ class HtmlForm:
         parts = [Part(body, shifted(0), "html")]
         if self.template is not None:
             match = _Match(body, self._fields)
-            match.children(self.template.root, tree.root)
+            match.children(self.template.root, tree.root, None)
             parts = match.parts
             if not wrong:
                 wrong = [("template-mismatch", item) for item in match.wrong]
@@ -175,14 +177,18 @@ class HtmlForm:
         return Extract(body, parts, findings, None, recovery)
 
     def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
-        text = extract.text
-        for index in sorted(replacements, key=lambda i: extract.parts[i].place(0), reverse=True):
+        edits: list[Edit] = []
+        for index, new in replacements.items():
             part = extract.parts[index]
             start = part.place(0)
-            if part.pointer is not None and not replacements[index].strip():
+            if new.strip() or part.pointer is None:
+                edits.append(Edit(start, start + len(part.text), new))
+            elif part.removable is None:
                 return None
-            text = text[:start] + replacements[index] + text[start + len(part.text) :]
-        return text
+            else:
+                edits.append(Edit(*part.removable, ""))
+        text = apply_edits(extract.text, edits)
+        return text if text.strip() else None
 
     def describe(self) -> dict[str, Any]:
         return {"format": "html", "template": self.template.skeleton() if self.template else ""}
@@ -275,8 +281,11 @@ class _Match:
         self._text = text
         self._fields = fields
 
-    def children(self, pattern: Node, actual: Node) -> None:
-        """Match the children of an element of the template with those of the answer."""
+    def children(self, pattern: Node, actual: Node, removable: tuple[int, int] | None) -> None:
+        """Match the children of an element of the template with those of the answer.
+
+        ``removable`` is the place of the nearest element around them that may be left out.
+        """
         nodes = [n for n in actual.children if n.tag or n.text.strip()]
         at = 0
         end = actual.end if actual.tag == "#root" else max(actual.open_end, actual.end - 1)
@@ -284,10 +293,13 @@ class _Match:
             if not wanted.tag:
                 at = self._literal(wanted, nodes, at, end)
             elif wanted.tag == "slot":
-                at = self._slot(wanted, nodes, at, actual)
+                at = self._slot(wanted, nodes, at, actual, removable)
             else:
-                at = self._elements(wanted, nodes, at, end)
-        for extra in nodes[at:]:
+                at = self._elements(wanted, nodes, at, end, removable)
+        self._extra(nodes[at:])
+
+    def _extra(self, nodes: list[Node]) -> None:
+        for extra in nodes:
             what = f"the tag <{extra.tag}>" if extra.tag else "text outside the slots"
             self.wrong.append(
                 Wrong(f"The template does not have {what} here.", extra.start, extra.end, "Remove it.")
@@ -304,7 +316,14 @@ class _Match:
         self.wrong.append(Wrong(f"The text '{text}' is missing.", *span, f"Write '{text}'."))
         return at
 
-    def _slot(self, slot: Node, nodes: list[Node], at: int, parent: Node) -> int:
+    def _slot(
+        self,
+        slot: Node,
+        nodes: list[Node],
+        at: int,
+        parent: Node,
+        removable: tuple[int, int] | None,
+    ) -> int:
         inline = set(slot.attributes.get("inline", "").split())
         first = at
         while at < len(nodes) and (not nodes[at].tag or nodes[at].tag in inline):
@@ -318,15 +337,30 @@ class _Match:
         start, end = nodes[first].start, nodes[at - 1].end
         section = self._fields.get(name) or slot.attributes.get("section", "default")
         if section != "off":
-            self.parts.append(Part(self._text[start:end], shifted(start), "html", name, section))
+            self.parts.append(
+                Part(self._text[start:end], shifted(start), "html", name, section, html.escape, removable)
+            )
         return at
 
-    def _elements(self, wanted: Node, nodes: list[Node], at: int, end: int) -> int:
+    def _elements(
+        self,
+        wanted: Node,
+        nodes: list[Node],
+        at: int,
+        end: int,
+        removable: tuple[int, int] | None,
+    ) -> int:
         least, most = _bounds(wanted)
+        if least and not (at < len(nodes) and nodes[at].tag == wanted.tag):
+            later = next((i for i in range(at, len(nodes)) if nodes[i].tag == wanted.tag), at)
+            self._extra(nodes[at:later])
+            at = later
+        own = "sg-repeat" in wanted.attributes or "sg-optional" in wanted.attributes
         count = 0
         while at < len(nodes) and nodes[at].tag == wanted.tag and count < most:
             self._attributes(wanted, nodes[at])
-            self.children(wanted, nodes[at])
+            place = (nodes[at].start, nodes[at].end) if own else removable
+            self.children(wanted, nodes[at], place)
             at += 1
             count += 1
         if count < least:

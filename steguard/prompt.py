@@ -57,14 +57,15 @@ def render_prompt(contract: Contract) -> tuple[str, frozenset[str]]:
     if spec.template is None:
         return "", frozenset()
     source, origin = _source(contract, spec.template)
-    named = _named(contract, spec.rules)
+    words = _words(contract, spec.words)
+    named = _named(contract, spec.rules, listed=bool(words))
     form = contract.form.describe()
     context: dict[str, Any] = {
         "profile": contract.name,
         "language": contract.language,
         "note": (spec.note or "").strip(),
         "rules": [line for _, line in named],
-        "words": _words(contract, spec.words),
+        "words": words,
         "examples": _examples(contract, form, spec.examples),
         **{"format": "text", "schema": None, "schema_text": "", "template": "", **form},
     }
@@ -103,8 +104,11 @@ def _source(contract: Contract, name: str) -> tuple[str, str]:
     return path.read_text(encoding="utf-8"), str(path)
 
 
-def _named(contract: Contract, limit: int) -> list[tuple[str, str]]:
-    """The rules that the prompt names, most important first, with their lines."""
+def _named(contract: Contract, limit: int, *, listed: bool) -> list[tuple[str, str]]:
+    """The rules that the prompt names, most important first, with their lines.
+
+    Where the prompt lists the banned words, the rule only points to the list.
+    """
 
     def rank(active: ActiveRule) -> tuple[int, str]:
         name = active.rule.name
@@ -116,6 +120,8 @@ def _named(contract: Contract, limit: int) -> list[tuple[str, str]]:
         if rule.languages and contract.language not in rule.languages:
             continue
         line = rule.prompt(active.options)
+        if listed and rule.name == "banned-words":
+            line = "Do not use the words in the list."
         if line:
             named.append((rule.name, line))
     return named[:limit]
@@ -156,7 +162,7 @@ def example_value(schema: Any, sentence: str, root: Any = None, depth: int = 0) 
     for keyword in ("const", "default"):
         if keyword in schema:
             return schema[keyword]
-    for keyword in ("enum", "examples"):
+    for keyword in ("examples", "enum"):
         if schema.get(keyword):
             return schema[keyword][0]
     for keyword in ("anyOf", "oneOf", "allOf"):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from steguard.edits import apply_edits
 from steguard.errors import ProfileError, UsageError
 from steguard.forms import Extract, Part, fault
 from steguard.jsontext import JsonTextError, escape_pointer, scan
 from steguard.ruleset import Lines
-from steguard.types import Finding, Severity
+from steguard.types import Edit, Finding, Severity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -196,13 +197,36 @@ class JsonForm:
         return Extract(body, parts, findings, data, recovery)
 
     def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
-        text = extract.text
-        ordered = sorted(replacements, key=lambda i: extract.parts[i].place(0), reverse=True)
-        for index in ordered:
+        edits = []
+        emptied = []
+        for index, new in replacements.items():
             part = extract.parts[index]
-            start, end = part.place(0) - 1, part.place(len(part.text)) + 1
-            text = text[:start] + json.dumps(replacements[index], ensure_ascii=False) + text[end:]
-        return text
+            assert part.pointer is not None
+            if not new.strip():
+                emptied.append(part.pointer)
+            edits.append(Edit(part.place(0), part.place(len(part.text)), part.escape(new)))
+        text = apply_edits(extract.text, edits)
+        return self._without(text, emptied) if emptied else text
+
+    def _without(self, text: str, pointers: Sequence[str]) -> str | None:
+        """The JSON without these values: items of lists and fields that are not required."""
+        data = json.loads(text)
+        for pointer in sorted(pointers, key=_pointer_order, reverse=True):
+            parent, _, last = pointer.rpartition("/")
+            owner = _at(data, parent)
+            if isinstance(owner, list):
+                del owner[int(last)]
+                continue
+            key = last.replace("~1", "/").replace("~0", "~")
+            if not isinstance(owner, dict) or not self._optional(parent, key):
+                return None
+            del owner[key]
+        return json.dumps(data, ensure_ascii=False)
+
+    def _optional(self, parent: str, key: str) -> bool:
+        schemas = self._schemas(parent)
+        known = any(key in schema.get("properties", {}) for schema in schemas)
+        return known and not any(key in schema.get("required", ()) for schema in schemas)
 
     def describe(self) -> dict[str, Any]:
         return {"format": "json", "schema": self.schema, "schema_text": _outline(self.schema)}
@@ -387,6 +411,11 @@ def _escape(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
+def _pointer_order(pointer: str) -> list[tuple[int, str]]:
+    """Sorts list items by number, so that the last is removed first."""
+    return [(int(p), "") if p.isdigit() else (-1, p) for p in pointer.split("/")]
+
+
 def _field_pattern(pattern: str) -> re.Pattern[str]:
     """A pointer pattern: ``*`` is one part of any name, ``**`` any number of parts."""
     text = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
@@ -435,4 +464,8 @@ def _children(schema: Mapping[str, Any], key: str) -> Iterator[Any]:
 
 
 def _outline(schema: Any) -> str:
-    return json.dumps(schema, ensure_ascii=False) if schema is not None else ""
+    """The schema as a prompt shows it, without what only tools read."""
+    if schema is None:
+        return ""
+    shown = {k: v for k, v in schema.items() if k not in ("$schema", "$id", "examples")}
+    return json.dumps(shown, ensure_ascii=False)

@@ -13,6 +13,9 @@ from steguard.errors import ProfileError
 
 Path = tuple[str | int, ...]
 
+MAX_VALUES = 50_000
+"""Values in one file at the most; aliases can make few lines into very many values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -77,6 +80,8 @@ def _build(
 ) -> Any:
     mark = Mark(file, node.start_mark.line + 1, node.start_mark.column + 1)
     marks.setdefault(path, mark)
+    if len(marks) > MAX_VALUES:
+        raise ProfileError("too many values", file=file, line=mark.line, column=mark.column)
     if id(node) in inside:
         raise ProfileError("an alias contains itself", file=file, line=mark.line, column=mark.column)
     inside = inside | {id(node)}

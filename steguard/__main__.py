@@ -1,0 +1,5 @@
+"""``python -m steguard``."""
+
+from steguard.cli import main
+
+main()
