@@ -14,6 +14,7 @@ from steguard.rules._words import (
     before,
     in_quotes,
     is_first_word,
+    is_keyword,
     is_verb,
     part_of_name,
     removal,
@@ -225,6 +226,8 @@ def fits(form: Form, sentence: Sentence, at: int, end: int) -> bool:
     if item.reading and not is_verb(sentence, at, end, form.form):
         return False
     if item.modal and _is_month_or_noun(sentence, at, end):
+        return False
+    if item.category not in ("", "modal") and is_keyword(sentence, at):
         return False
     if item.before_ing and not following.endswith("ing"):
         return False

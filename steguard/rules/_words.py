@@ -118,6 +118,19 @@ def part_of_name(sentence: Sentence, at: int) -> bool:
     return not (sentence.block.kind is BlockKind.HEADING and before(sentence, at) == ".")
 
 
+def is_keyword(sentence: Sentence, at: int) -> bool:
+    """Whether capitals say that a word is a name or a signal: ``reply with TERMINATE``.
+
+    In a sentence of capitals, and in its first word, they say nothing.
+    """
+    text = sentence.tokens[at].text
+    if len(text) < 3 or not text.isupper():
+        return False
+    if sentence.words == 1:
+        return True
+    return not sentence.text.isupper() and not is_first_word(sentence, at)
+
+
 def is_verb(sentence: Sentence, at: int, end: int, form: str) -> bool:
     """Whether a word that can also be a noun is clearly a verb here."""
     last, following = before(sentence, at), after(sentence, end)

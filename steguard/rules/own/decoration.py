@@ -33,8 +33,8 @@ _EMOJI = re.compile(
 )
 _KEPT = frozenset("✓✔✗✘☐☑☒→←↑↓↔⇒⇐°©®™±×÷≤≥≠≈∞√∑∆µ§¶†‡•")
 _STATUS = frozenset("✅❌⚠✔🚫⛔🔴🟢🟡🟠🔵❎❗❓🛑")
-_LOUD = ("!!", "??", "!?", "?!", "===", "***", "~~~", "###", "---", "___", "<<<", ">>>", "+++")
-_ROW = re.compile(r"([=~#_+<>-])\1{3,}|(\*)\2{3,}")
+_LOUD = ("!!", "??", "!?", "?!", "====", "~~~~", "####", "----", "<<<<", ">>>>", "++++")
+_ROW = re.compile(r"([=~#+<>-])\1{3,}")
 _RUN = re.compile(r"[!?]{2,}")
 
 
@@ -104,11 +104,11 @@ def _rows(sentence: Sentence) -> Iterator[Hit]:
 
 
 def _stands_apart(sentence: Sentence, match: re.Match[str]) -> bool:
-    """A row in a word (``a----b``, ``____ (blank)``) is no ornament; blanks to fill are none."""
+    """A row in a word (``a----b``) is no ornament."""
     text = sentence.text
     left = match.start() == 0 or text[match.start() - 1].isspace()
     right = match.end() == len(text) or text[match.end()].isspace()
-    return left and right and match[0][0] != "_"
+    return left and right
 
 
 def _protected(sentence: Sentence, start: int, stop: int) -> bool:

@@ -18,9 +18,10 @@ Source: steguard's own.
 from __future__ import annotations
 
 from steguard.rules._lists import PhraseFinder, phrase_trie
-from steguard.rules._words import in_quotes, is_first_word
+from steguard.rules._words import after, in_quotes, is_first_word
 from steguard.rules.base import Rule
-from steguard.text.model import Sentence
+from steguard.text.inflect import word_set
+from steguard.text.model import Kind, Sentence
 from steguard.types import Edit, Hit, Safety, Status
 
 _PHRASES = (
@@ -52,8 +53,22 @@ _PHRASES = (
 )  # fmt: skip
 
 
-def _accept(sentence: Sentence, at: int, end: int) -> bool:  # noqa: ARG001 - the finder's form
-    return is_first_word(sentence, at) and not in_quotes(sentence, at)
+_OFFERS = word_set("you there any anything this that i")
+
+
+def _accept(sentence: Sentence, at: int, end: int) -> bool:
+    """A request (``let me know if the test fails``) and an address (``write to a@b.c``) inform."""
+    if not is_first_word(sentence, at) or in_quotes(sentence, at):
+        return False
+    if sentence.lowers[end - 1] == "if" and sentence.lowers[end - 2] == "know":
+        following = after(sentence, end)
+        return following in _OFFERS and not _tells(sentence, end)
+    return all(token.kind is not Kind.CODE for token in sentence.tokens[end:])
+
+
+def _tells(sentence: Sentence, at: int) -> bool:
+    """``if there are discrepancies`` asks for a fact."""
+    return after(sentence, at) == "there" and "anything" not in sentence.lowers[at : at + 4]
 
 
 def _make(sentence: Sentence, at: int, end: int, phrase: str) -> Hit:

@@ -34,7 +34,8 @@ _NUMBER_WORDS = word_set(
 )
 _EXACT_WORDS = _NUMBER_WORDS - {"a", "an", "one", "half"}
 _TOPIC = word_set(
-    "question questions information info data fact facts details talk talks talked talking read "
+    "question questions poem poems song songs essay essays riddle joke jokes tweet tone tale "
+    "information info data fact facts details talk talks talked talking read "
     "think thinks know learn ask asks asked write wrote story stories report article book news "
     "complain worry care concern concerns know heard hear tell told speak spoke idea ideas "
     "something anything nothing all is was are were page pages post posts film movie video come "
@@ -96,7 +97,7 @@ def _approximate(sentence: Sentence, at: int, word: str) -> Hit | None:
     last = before(sentence, at)
     if word in ("about", "around") and (last in _TOPIC or last in _PLACE):
         return None
-    if word in ("about", "around") and not _measures(sentence, number):
+    if word in ("about", "around") and not _measures(sentence, number, _end(sentence, number)):
         return None
     if word in ("nearly", "almost") and tokens[number].lower in ("a", "an", "one"):
         return None
@@ -114,11 +115,15 @@ def _is_number(sentence: Sentence, at: int) -> bool:
     return token.lower in ("a", "an", "one", "half") and after(sentence, unit) in _UNITS
 
 
-def _measures(sentence: Sentence, at: int) -> bool:
-    """Whether a number after ``about`` is a quantity, not a year or a list of things."""
-    text = sentence.tokens[at].text
+def _measures(sentence: Sentence, at: int, end: int) -> bool:
+    """Whether a number after ``about`` is a quantity, not a year or a topic (``about two men``)."""
+    token = sentence.tokens[at]
+    has_unit = end > at + 1
+    if token.kind is not Kind.NUMBER:
+        return has_unit and not (token.lower in ("a", "an") and after(sentence, at + 1) == "time")
+    text = token.text
     year = text.isdigit() and len(text) == 4 and text[:2] in _CENTURIES
-    return not year or after(sentence, at + 1) in _UNITS
+    return not year or has_unit
 
 
 _CENTURIES = ("17", "18", "19", "20")
