@@ -18,7 +18,7 @@ _VOWELS = "aeiou"
 def read_words(name: str) -> list[str]:
     """The words of a data file without its comment lines."""
     lines = (DATA / name).read_text(encoding="utf-8").splitlines()
-    return [word for line in lines if not line.startswith("#") for word in line.split()]
+    return [word for line in lines if line[:1] not in ("#", "[") for word in line.split()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ _CLOSED: dict[int, str] = {
     " amidst aboard",
     CONJ: "and or but nor & plus yet and/or",
     SUB: "if when while because although though unless until since whereas whether that once"
-    " before after as where lest provided till than so whenever wherever",
+    " before after as where lest till than so whenever wherever",
     MODAL: "can could may might must shall should will would cannot can't couldn't mightn't"
     " mustn't shan't shouldn't won't wouldn't needn't ought",
     BE: "am is are was were be been being isn't aren't wasn't weren't ain't",
@@ -147,8 +147,10 @@ def words() -> dict[str, int]:
                 add(word[1:], NOUN)
         else:
             add(word, ADV)
-    for word in read_words("nouns.txt"):
+    for word in (*read_words("nouns.txt"), *read_words("things.txt")):
         add(word, NOUN)
+    for word in read_words("things.txt"):
+        add(third(word), NOUN)
     for mask, group in _CLOSED.items():
         for word in group.split():
             table[word] = (table.get(word, 0) | mask) if mask & (PREP | SUB | NUM | PRON) else mask
