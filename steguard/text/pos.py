@@ -74,10 +74,7 @@ def _tag(sentence: Sentence) -> list[int]:
     for at in range(count):
         mask = possible[at]
         after = possible[at + 1] if at + 1 < count else MARK
-        if mask & (mask - 1):
-            tag = _choose(mask, before, after, sentence, at, found)
-        else:
-            tag = mask
+        tag = _choose(mask, before, after, sentence, at) if mask & (mask - 1) else mask
         if (
             at
             and tag & (NOUN | ADJ | VERB)
@@ -92,9 +89,7 @@ def _tag(sentence: Sentence) -> list[int]:
     return found
 
 
-def _choose(
-    mask: int, before: int, after: int, sentence: Sentence, at: int, found: list[int]
-) -> int:
+def _choose(mask: int, before: int, after: int, sentence: Sentence, at: int) -> int:
     if mask & _FUNCTION:
         return _function_word(mask, before, after, sentence.lowers[at])
     starts = before & (MARK | CONJ) != 0
@@ -107,7 +102,7 @@ def _choose(
     if mask & THIRD and mask & NOUN:
         return THIRD if _is_third(before, after) else NOUN
     if mask & ADJ and mask & NOUN:
-        return ADJ if after & (NOUN | ADJ) and not after & FINITE or before & BE else NOUN
+        return ADJ if (after & (NOUN | ADJ) and not after & FINITE) or before & BE else NOUN
     if mask & ADV and mask & (NOUN | ADJ):
         return ADV if after & (ADJ | PART | MARK | PREP) else mask & (ADJ | NOUN)
     for tag in (NOUN, ADJ, ADV, ING, BASE, PART, PAST, THIRD):
@@ -142,7 +137,7 @@ def _wants_base(
     mask: int, before: int, after: int, starts: bool, sentence: Sentence, at: int
 ) -> bool:
     """Whether a word that can be a verb's base form is one here."""
-    if before & (TO | MODAL | DO) or at and sentence.lowers[at - 1] == "please":
+    if before & (TO | MODAL | DO) or (at and sentence.lowers[at - 1] == "please"):
         return True
     if before & (DET | ADJ | NUM | PREP | HAVE):
         return False
@@ -150,10 +145,12 @@ def _wants_base(
         return True
     if before & PRON:
         return at > 0 and classes(sentence.lowers[at - 1]) & SUBJ != 0
-    if starts or before & SUB and at == 0:
+    if starts or (before & SUB and at == 0):
         if after & _OBJECT and not after & (BE | MODAL):
             return True
-        if after & (MARK | BE | MODAL | HAVE | THIRD | PAST | PART | CONJ) and not after & (ADJ | DET):
+        if after & (MARK | BE | MODAL | HAVE | THIRD | PAST | PART | CONJ) and not after & (
+            ADJ | DET
+        ):
             return False
         return _opens(sentence, at)
     return before == NOUN and sentence.lowers[at - 1][-1:] == "s" and bool(after & _OBJECT)
@@ -167,7 +164,7 @@ def _opens(sentence: Sentence, at: int) -> bool:
         mask = classes(low)
         if mask & (SUB | WH) and not mask & (PREP | DET):
             break
-        if mask & (BE | MODAL | HAVE | DO) or mask & THIRD and not mask & NOUN:
+        if mask & (BE | MODAL | HAVE | DO) or (mask & THIRD and not mask & NOUN):
             return False
     return sentence.block.kind is not BlockKind.HEADING
 
@@ -201,6 +198,8 @@ def imperative_at(sentence: Sentence, start: int = 0) -> int | None:
     if at >= len(tag):
         return None
     word = sentence.lowers[at]
-    if word in ("do", "don't", "don’t", "never") or tag[at] & BASE and word not in ("let's", "let"):
+    if word in ("do", "don't", "don’t", "never") or (
+        tag[at] & BASE and word not in ("let's", "let")
+    ):
         return at
     return at if word in ("be", "have", "get") and tag[at] & (BE | HAVE | GET) else None

@@ -15,6 +15,11 @@ DATA = Path(__file__).parent.parent / "data"
 _VOWELS = "aeiou"
 
 
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(words.split())
+
+
 def read_words(name: str) -> list[str]:
     """The words of a data file without its comment lines."""
     lines = (DATA / name).read_text(encoding="utf-8").splitlines()
@@ -103,14 +108,14 @@ def verbs() -> dict[str, Verb]:
         base = base.rstrip("+")
         doubles = plus or _short(base)
         if base in irregular:
-            past, participle = irregular[base]
+            pasts, participles = irregular[base]
         else:
-            past = participle = (_past(base, doubles),)
+            pasts = participles = (_past(base, doubles),)
             if not plus and base.endswith("l") and base[-2:-1] in "aeiou" and not _short(base):
                 # British spelling doubles the l of an unstressed syllable: cancelled.
-                past = participle = (*past, base + "led")
+                pasts = participles = (*pasts, base + "led")
         table[base] = Verb(
-            base, past, participle, doubles, "n" in flags, "a" in flags, "i" not in flags
+            base, pasts, participles, doubles, "n" in flags, "a" in flags, "i" not in flags
         )
     table["be"] = Verb("be", ("was", "were"), ("been",), False, False, False, False)
     table["have"] = Verb("have", ("had",), ("had",), False, False, False, True)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from steguard.text.agent import QUOTES, agent_of, noun_phrase_after_by
+from steguard.text.model import Kind, Sentence
+from steguard.text.verbs import DATA, participle, verbs, word_set
 from steguard.text.wordclass import (
     ADJ,
     ADV,
@@ -26,22 +29,18 @@ from steguard.text.wordclass import (
     NOUN,
     NUM,
     PART,
-    PAST,
     PREP,
     PRON,
     SUB,
     SUBJ,
-    THIRD,
     WH,
     classes,
     words,
 )
-from steguard.text.model import Kind, Sentence
-from steguard.text.verbs import DATA, participle, verbs
 
-FORMS_OF_BE = frozenset(
-    "am is are was were be been being isn't aren't wasn't weren't ain't isn’t aren’t wasn’t"
-    " weren’t isnt arent wasnt werent".split()
+FORMS_OF_BE = word_set(
+    "am is are was were be been being isn't aren't wasn't weren't ain't isn’t aren’t wasn’t "
+    "weren’t isnt arent wasnt werent"
 )
 FORMS_OF_GET = frozenset(("get", "gets", "got", "gotten", "getting"))
 _SUBJECTS_S = (
@@ -106,7 +105,9 @@ def agents_without_auxiliary(sentence: Sentence) -> list[Passive]:
     """Participles with an agent but without "be": "the file written by the agent"."""
     lowers = sentence.lowers
     found = []
-    taken = {p for passive in passives(sentence) for p in range(passive.participle, passive.last + 1)}
+    taken = {
+        p for passive in passives(sentence) for p in range(passive.participle, passive.last + 1)
+    }
     for by in range(1, len(lowers)):
         at = by - 1
         if lowers[by] != "by" or at in taken:
@@ -120,7 +121,7 @@ def agents_without_auxiliary(sentence: Sentence) -> list[Passive]:
             continue
         if at and classes(lowers[at - 1]) & SUBJ:
             continue
-        agent = _noun_phrase_after_by(sentence, by)
+        agent = noun_phrase_after_by(sentence, by)
         if agent:
             found.append(Passive(-1, at, at, base, agent))
     return found
@@ -143,20 +144,23 @@ def _find(sentence: Sentence) -> list[Passive]:
         if base is None:
             continue
         last = _coordinated(sentence, place)
-        agent = _agent(sentence, last)
+        agent = agent_of(sentence, last)
         if agent is None and not _is_passive(sentence, at, place, base):
             continue
-        if agent is not None and word in CONTRACTED_BE and _is_active_perfect(sentence, place, base):
+        if (
+            agent is not None
+            and word in CONTRACTED_BE
+            and _is_active_perfect(sentence, place, base)
+        ):
             continue
         found.append(Passive(at, place, last, base, agent))
         done = last
     return found
 
 
-_QUOTES = frozenset("\"'“”‘’`*_(")
-_IN_PHRASE = frozenset(
-    "first turn course least fact part general particular once last times essence effect short"
-    " addition principle theory practice full total detail advance best present".split()
+_IN_PHRASE = word_set(
+    "first turn course least fact part general particular once last times essence effect short "
+    "addition principle theory practice full total detail advance best present"
 )
 _REACH = 10
 
@@ -172,15 +176,17 @@ def _participle_of(sentence: Sentence, aux: int) -> int | None:
         mask = classes(word)
         if mask & PART and tokens[at].kind is Kind.WORD and not mask & BE:
             return at if not mask & GET_LIKE else None
-        if mask & (ADV | NOT) and not mask & (BE | WH) or word in ("either", "neither"):
-            at += 1
-        elif word in _QUOTES:
+        if (
+            (mask & (ADV | NOT) and not mask & (BE | WH))
+            or word in ("either", "neither")
+            or word in QUOTES
+        ):
             at += 1
         elif word == "," and (after := _after_insertion(lowers, at)):
             at = after
-        elif mask & PREP and at + 1 < count and lowers[at + 1] in _IN_PHRASE:
-            at += 2
-        elif word == "no" and at + 1 < count and lowers[at + 1] == "longer":
+        elif (mask & PREP and at + 1 < count and lowers[at + 1] in _IN_PHRASE) or (
+            word == "no" and at + 1 < count and lowers[at + 1] == "longer"
+        ):
             at += 2
         else:
             break
@@ -198,9 +204,33 @@ def _after_insertion(lowers: list[str], comma: int) -> int | None:
     return None
 
 
-_FINITE_BE = frozenset("am is are was were isn't aren't wasn't weren't isn’t aren’t wasn’t weren’t".split())
+_FINITE_BE = word_set("am is are was were isn't aren't wasn't weren't isn’t aren’t wasn’t weren’t")
 _BEFORE_QUESTION = frozenset(
-    "and but so then or , : ; ( \" “ how when where why what who which whom nor neither - –".split()
+    [
+        "and",
+        "but",
+        "so",
+        "then",
+        "or",
+        ",",
+        ":",
+        ";",
+        "(",
+        '"',
+        "“",
+        "how",
+        "when",
+        "where",
+        "why",
+        "what",
+        "who",
+        "which",
+        "whom",
+        "nor",
+        "neither",
+        "-",
+        "–",
+    ]
 )
 
 
@@ -243,14 +273,14 @@ def _inverted(sentence: Sentence, aux: int) -> int | None:
     return None
 
 
-_WHERE = frozenset("how why where when".split())
+_WHERE = frozenset(["how", "why", "where", "when"])
 
 
 def _asks(lowers: list[str], aux: int) -> bool:
     return any(word in _WHERE for word in lowers[max(0, aux - 3) : aux])
 
 
-_FRONTED = frozenset("attached enclosed".split())
+_FRONTED = frozenset(["attached", "enclosed"])
 
 
 def _fronted(lowers: list[str], aux: int) -> bool:
@@ -294,24 +324,24 @@ def _takes_object(base: str) -> bool:
     return verb is None or verb.transitive
 
 
-_DEGREE = frozenset("very so too pretty quite super".split())
-_TWO_OBJECTS = frozenset(
-    "give send pay offer show teach tell award grant call name elect appoint consider deem make"
-    " declare sell charge ask dub label render bear leave term title rename crown pronounce rate"
-    " rank find keep allow deny refuse promise owe lend assign allot allocate bring fine cost save"
-    " spare serve guarantee hand quote feed entitle tag set paint type read designate vote judge"
-    " fold cut put force bid code prove christen baptize nickname style brand print return think"
-    " raise classify sentence count".split()
+_DEGREE = word_set("very so too pretty quite super")
+_TWO_OBJECTS = word_set(
+    "give send pay offer show teach tell award grant call name elect appoint consider deem make "
+    "declare sell charge ask dub label render bear leave term title rename crown pronounce rate "
+    "rank find keep allow deny refuse promise owe lend assign allot allocate bring fine cost save "
+    "spare serve guarantee hand quote feed entitle tag set paint type read designate vote judge "
+    "fold cut put force bid code prove christen baptize nickname style brand print return think "
+    "raise classify sentence count"
 )
-_TIME = frozenset(
-    "today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday last next"
-    " this january february march april may june july august september october november december"
-    " mondays tuesdays wednesdays thursdays fridays saturdays sundays home side hours minutes days"
-    " times weeks months years hand".split()
+_TIME = word_set(
+    "today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday last next "
+    "this january february march april may june july august september october november december "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays home side hours minutes days "
+    "times weeks months years hand"
 )
-_PERSONS = frozenset("i you we they he she who".split())
-_GET_ADJECTIVES = frozenset("involved wasted lost rid past".split())
-_GET_NOUNS = frozenset("output input cost read lead bid bet cast split found forecast felt".split())
+_PERSONS = word_set("i you we they he she who")
+_GET_ADJECTIVES = frozenset(["involved", "wasted", "lost", "rid", "past"])
+_GET_NOUNS = word_set("output input cost read lead bid bet cast split found forecast felt")
 
 
 def _is_passive(sentence: Sentence, aux: int, place: int, base: str) -> bool:
@@ -385,7 +415,7 @@ def _before_noun(sentence: Sentence, place: int) -> bool:
     mask = classes(token.lower)
     if not mask & NOUN or mask & (PREP | ADV | DET | PRON | SUB | CONJ | MODAL | NUM):
         return False
-    return not mask & ADJ or at + 1 < len(lowers) and bool(classes(lowers[at + 1]) & NOUN)
+    return not mask & ADJ or (at + 1 < len(lowers) and bool(classes(lowers[at + 1]) & NOUN))
 
 
 def _coordinated(sentence: Sentence, place: int) -> int:
@@ -407,85 +437,7 @@ def _coordinated(sentence: Sentence, place: int) -> int:
     return last
 
 
-_BY_MEASURE = frozenset(
-    "increase decrease drop fall rise grow pass stop swing live stand sit walk drive run start"
-    " begin end finish go come decline shrink improve exceed miss fly step".split()
+_BY_MEASURE = word_set(
+    "increase decrease drop fall rise grow pass stop swing live stand sit walk drive run start "
+    "begin end finish go come decline shrink improve exceed miss fly step"
 )
-_NO_AGENT = frozenset(
-    "hand mail email e-mail post phone telephone fax car train bus air sea land boat plane ship"
-    " taxi bike foot default law mistake accident design far means way virtue reason contrast name"
-    " heart chance definition nature proxy weight volume percent itself himself herself themselves"
-    " myself yourself ourselves then now noon midnight today tomorrow tonight yesterday night day"
-    " morning evening monday tuesday wednesday thursday friday saturday sunday january february"
-    " march april june july august september october november december how what when which whom"
-    " dint extension implication turns turn degrees courtesy itself rote ear sight check cheque"
-    " cash card credit invoice name letter text wire cable rail road water tomorrow type category"
-    " size age date order year month alphabet region country state location appointment request"
-    " law lot invitation storm surprise force consensus agreement about almost nearly around over"
-    " up to only step halves alphabetical chronological late early mid- least".split()
-)
-_NO_AGENT_HEADS = frozenset(
-    "end beginning time deadline start day date week month year hour minute morning evening middle"
-    " close factor margin means way amount percentage percent half third quarter dozen thousands"
-    " hundreds millions dozens method process use order mean mid-1990s turn hundreds".split()
-)
-_UNITS = frozenset(
-    "% percent mm cm m km kg g lb lbs ms s sec seconds minutes hours days weeks months years year"
-    " points degrees dollars pounds euros times inches feet miles meters metres am pm a.m. p.m."
-    " million billion thousand points basis per cents pages lines bytes kb mb gb o'clock ° to".split()
-)
-
-
-def _agent(sentence: Sentence, last: int) -> tuple[int, int] | None:
-    """Who acts: the noun phrase after the "by" of the participle at ``last``."""
-    lowers = sentence.lowers
-    for at in range(last + 1, min(len(lowers), last + 14)):
-        word = lowers[at]
-        if word == "by":
-            return _noun_phrase_after_by(sentence, at)
-        mask = classes(word)
-        if mask & (SUB | WH | FINITE) and not mask & (NOUN | PREP | DET | ADV):
-            return None
-        if mask & MARK and word not in _QUOTES and word not in (")", "%", "$", "/"):
-            return None
-        if mask & CONJ and at + 1 < len(lowers) and classes(lowers[at + 1]) & (SUBJ | FINITE):
-            return None
-        if at > last + 1 and at + 1 < len(lowers) and lowers[at + 1] == "by" and mask & (PART | ING):
-            return None
-    return None
-
-
-def _noun_phrase_after_by(sentence: Sentence, by: int) -> tuple[int, int] | None:
-    """The noun phrase after "by", or None where it is a time, a measure or a manner."""
-    lowers, tokens = sentence.lowers, sentence.tokens
-    count = len(lowers)
-    first = by + 1
-    while first < count and (lowers[first] in _QUOTES or lowers[first] in ("both", "either")):
-        first += 1
-    if first >= count or lowers[first] in _NO_AGENT:
-        return None
-    mask = classes(lowers[first])
-    if tokens[first].kind is Kind.NUMBER or lowers[first] == "$":
-        if first + 1 >= count or not classes(lowers[first + 1]) & NOUN:
-            return None
-        if lowers[first + 1] in _UNITS:
-            return None
-    if mask & ING and not mask & NOUN and tokens[first].text.islower():
-        return None
-    if mask & MARK or mask & PREP and not mask & (NOUN | DET | PRON):
-        return None
-    if not (mask & (DET | NOUN | PRON | ADJ | NUM | PART | ADV | ING | BASE | MODAL)):
-        return None
-    last = first
-    head = -1
-    while last < count:
-        token = tokens[last]
-        mask = classes(token.lower)
-        if token.kind is Kind.CODE or mask & (NOUN | PRON) or token.text[:1].isupper():
-            head = last
-        elif not mask & (DET | ADJ | NUM | PART | ADV | ING) or mask & (MARK | CONJ | SUB):
-            break
-        last += 1
-    if head < 0 or lowers[head] in _NO_AGENT_HEADS and head - first < 3:
-        return None
-    return first, head

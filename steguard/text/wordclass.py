@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from steguard.text.verbs import gerund, participle, read_words, third, verbs
+from steguard.text.verbs import gerund, participle, read_words, third, verbs, word_set
 
 NOUN = 1
 BASE = 1 << 1  # a verb's base form
@@ -102,9 +102,9 @@ _EXACT: dict[int, str] = {
 }
 
 _CONTRACTED = {"'s": BE | HAVE, "'re": BE, "'m": BE, "'ve": HAVE, "'ll": MODAL, "'d": MODAL | HAVE}
-_HOSTS = frozenset(
-    "i you he she it we they who what that there here this where how when why let everything"
-    " everyone someone something nothing nobody these those one everybody somebody anything".split()
+_HOSTS = word_set(
+    "i you he she it we they who what that there here this where how when why let everything "
+    "everyone someone something nothing nobody these those one everybody somebody anything"
 )
 
 _ADJ_ENDS = (
@@ -240,7 +240,7 @@ def _contraction(word: str) -> int:
     return DET if word.endswith("s'") else NOUN
 
 
-_VERB_PREFIXES = frozenset("re pre co de over under mis cross double auto un self".split())
+_VERB_PREFIXES = word_set("re pre co de over under mis cross double auto un self")
 
 
 def _hyphenated(word: str) -> int:

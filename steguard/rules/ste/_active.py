@@ -10,7 +10,7 @@ from steguard.types import Edit
 
 _TENSES = frozenset(("is", "are", "was", "were"))
 _PRONOUNS = {"me": "I", "him": "he", "us": "we", "them": "they", "you": "you", "it": "it"}
-_PLURALS = frozenset("i we they you people".split())
+_PLURALS = frozenset(["i", "we", "they", "you", "people"])
 
 
 def active_form(sentence: Sentence, passive: Passive) -> Edit | None:
@@ -35,9 +35,9 @@ def active_form(sentence: Sentence, passive: Passive) -> Edit | None:
         return sentence.text[tokens[begin].start - offset : tokens[end].end - offset]
 
     subject, agent = text(0, aux - 1), text(first, last)
-    if classes(lowers[0]) & DET:
-        subject = subject[0].lower() + subject[1:]
-    elif subject[1:2].islower() and tokens[0].kind is Kind.WORD and _is_known(lowers[0]):
+    if classes(lowers[0]) & DET or (
+        subject[1:2].islower() and tokens[0].kind is Kind.WORD and _is_known(lowers[0])
+    ):
         subject = subject[0].lower() + subject[1:]
     agent = _PRONOUNS.get(agent.lower(), agent)
     verb = _verb(passive.base, lowers[aux], lowers[last])
@@ -59,7 +59,7 @@ def _is_simple(sentence: Sentence, begin: int, end: int) -> bool:
             continue
         if mask & SUBJ and at == begin and end - begin == 1:
             return False
-        if not mask & (DET | ADJ | NOUN | NUM | PRON) or mask & PREP and not mask & NOUN:
+        if not mask & (DET | ADJ | NOUN | NUM | PRON) or (mask & PREP and not mask & NOUN):
             return False
     return True
 
@@ -71,5 +71,5 @@ def _is_known(word: str) -> bool:
 def _verb(base: str, auxiliary: str, head: str) -> str:
     if auxiliary in ("was", "were"):
         return past_of(base)
-    plural = head in _PLURALS or head.endswith("s") and not head.endswith(("ss", "us", "is"))
-    return base if plural or head in _PRONOUNS and head not in ("him", "it") else third(base)
+    plural = head in _PLURALS or (head.endswith("s") and not head.endswith(("ss", "us", "is")))
+    return base if plural or (head in _PRONOUNS and head not in ("him", "it")) else third(base)

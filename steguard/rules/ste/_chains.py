@@ -6,30 +6,28 @@ from dataclasses import dataclass
 
 from steguard.text.model import Kind, Sentence
 from steguard.text.pos import masks
+from steguard.text.verbs import word_set
 from steguard.text.voice import CONTRACTED_BE, FORMS_OF_BE, sections_of
 from steguard.text.wordclass import ADJ, ADV, BE, DET, HAVE, ING, NOT, NOUN, PART, PREP, SUBJ
 
-HAVE_FORMS = frozenset("have has had having haven't hasn't hadn't haven’t hasn’t hadn’t".split())
+HAVE_FORMS = word_set("have has had having haven't hasn't hadn't haven’t hasn’t hadn’t")
 CONTRACTED_HAVE = frozenset(
     f"{word}{mark}ve"
-    for word in "i you we they who could should would might must".split()
+    for word in ["i", "you", "we", "they", "who", "could", "should", "would", "might", "must"]
     for mark in "'’"
 )
-MODALS = frozenset(
-    "can could may might must shall should will would can't cannot couldn't mightn't mustn't"
-    " shouldn't won't wouldn't can’t couldn’t shouldn’t won’t wouldn’t mustn’t".split()
+MODALS = word_set(
+    "can could may might must shall should will would can't cannot couldn't mightn't mustn't "
+    "shouldn't won't wouldn't can’t couldn’t shouldn’t won’t wouldn’t mustn’t"
 )
 CONTRACTED_MODAL = frozenset(
     f"{word}{mark}{tail}"
-    for word in "i you he she it we they that there this".split()
+    for word in ["i", "you", "he", "she", "it", "we", "they", "that", "there", "this"]
     for mark in "'’"
     for tail in ("ll", "d")
 )
 _NO_VERBS = frozenset(
-    word
-    for lines in sections_of("ing.txt").values()
-    for line in lines
-    for word in line.split()
+    word for lines in sections_of("ing.txt").values() for line in lines for word in line.split()
 )
 
 
@@ -63,7 +61,7 @@ def _is_have(word: str, mask: int) -> bool:
 
 
 def _find(sentence: Sentence) -> list[Chain]:
-    lowers, possible = sentence.lowers, masks(sentence)
+    lowers = sentence.lowers
     found = []
     at, count = 0, len(lowers)
     while at < count:
@@ -86,7 +84,9 @@ def _find(sentence: Sentence) -> list[Chain]:
     return found
 
 
-def _follow(sentence: Sentence, at: int, modal: int, have: int, be: int) -> tuple[Chain | None, int]:
+def _follow(
+    sentence: Sentence, at: int, modal: int, have: int, be: int
+) -> tuple[Chain | None, int]:
     lowers, possible, tokens = sentence.lowers, masks(sentence), sentence.tokens
     count = len(lowers)
     start = last = at
@@ -102,7 +102,7 @@ def _follow(sentence: Sentence, at: int, modal: int, have: int, be: int) -> tupl
             if be < 0:
                 break
             return Chain(modal, have, be, at, False, True), at + 1
-        elif word == "been" or word == "be" and be < 0:
+        elif word == "been" or (word == "be" and be < 0):
             if be >= 0 and have < 0 and lowers[be] in CONTRACTED_BE:
                 have = be
             be = last = at
@@ -110,7 +110,7 @@ def _follow(sentence: Sentence, at: int, modal: int, have: int, be: int) -> tupl
             return Chain(modal, have, be, at, True, False), at + 1
         elif mask & ING and be >= 0 and word not in _NO_VERBS:
             return Chain(modal, have, be, at, False, True), at + 1
-        elif mask & (NOT | ADV) and not mask & (DET | PREP | BE) or word == "all":
+        elif (mask & (NOT | ADV) and not mask & (DET | PREP | BE)) or word == "all":
             pass
         elif mask & SUBJ and not asked and at == start + 1 and _is_question(sentence, start):
             asked = True

@@ -10,13 +10,14 @@ from __future__ import annotations
 from functools import cache
 
 from steguard.text.model import Sentence
+from steguard.text.verbs import word_set
 from steguard.text.voice import FORMS_OF_BE, Passive, sections_of
 from steguard.text.wordclass import CONJ, MARK, PREP, SUB, TO, classes
 
 _STATE_VERBS = FORMS_OF_BE - {"being", "been", "be"}
-_CONDITION = frozenset("if when whether until unless while that because".split())
-_ASKING = frozenset("sure ensure check verify confirm see ensures checks".split())
-_STILL = frozenset("still not already now correctly fully completely properly firmly tightly".split())
+_CONDITION = word_set("if when whether until unless while that because")
+_ASKING = word_set("sure ensure check verify confirm see ensures checks")
+_STILL = word_set("still not already now correctly fully completely properly firmly tightly")
 
 
 @cache
@@ -34,7 +35,7 @@ def _data() -> tuple[dict[str, frozenset[str]], frozenset[str], frozenset[str]]:
 def is_state(sentence: Sentence, passive: Passive) -> bool:
     """Whether the participle says what something is like, not what somebody does."""
     lowers = sentence.lowers
-    if passive.agent or passive.last != passive.participle and not _all_states(sentence, passive):
+    if passive.agent or (passive.last != passive.participle and not _all_states(sentence, passive)):
         return False
     place, state, checked = _data()
     word = lowers[passive.participle]
@@ -46,7 +47,7 @@ def is_state(sentence: Sentence, passive: Passive) -> bool:
         return False
     ends = bool(classes(following) & (MARK | CONJ | SUB | PREP) and following != "to")
     if word in state:
-        return ends and not classes(following) & PREP or _is_asked(lowers, passive.auxiliary)
+        return (ends and not classes(following) & PREP) or _is_asked(lowers, passive.auxiliary)
     return word in checked and ends and _is_asked(lowers, passive.auxiliary)
 
 

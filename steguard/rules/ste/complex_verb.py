@@ -29,7 +29,7 @@ _PERFECT = frozenset(f"{modal}{mark}ve" for modal in MODALS for mark in "'’")
 def _check(sentence: Sentence) -> Iterator[Hit]:
     tokens = sentence.tokens
     for chain in chains(sentence):
-        if chain.modal < 0 or not (chain.have >= 0 and chain.participle or chain.ing):
+        if chain.modal < 0 or not ((chain.have >= 0 and chain.participle) or chain.ing):
             continue
         start, end = tokens[chain.first].start, tokens[chain.last].end
         words = sentence.text[start - sentence.start : end - sentence.start]
@@ -48,6 +48,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="STE 3.4",
-    make=lambda options: PerSentence(_check, MODALS | CONTRACTED_MODAL | _PERFECT),
+    make=lambda _: PerSentence(_check, MODALS | CONTRACTED_MODAL | _PERFECT),
     module=__name__,
 )

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from steguard.rules.base import Options, PerSentence, Rule
 from steguard.text.model import BlockKind, Kind, Sentence
 from steguard.text.pos import imperative_at, masks, tags
-from steguard.text.verbs import verbs
+from steguard.text.verbs import verbs, word_set
 from steguard.text.wordclass import (
     ADJ,
     ADV,
@@ -59,7 +59,7 @@ _PAIRS = frozenset(
         ("hold", "turn"), ("stop", "think"), ("try", "find"), ("try", "get"), ("go", "get"),
     ]
 )  # fmt: skip
-_CONTENT = frozenset("ensure make check verify confirm sure note see remember tell".split())
+_CONTENT = word_set("ensure make check verify confirm sure note see remember tell")
 
 
 def _check(sentence: Sentence) -> Iterator[Hit]:
@@ -106,7 +106,7 @@ def _has_subject(sentence: Sentence, first: int) -> bool:
     if not possible[first] & (NOUN | ADJ):
         return False
     for at in range(first + 1, len(tag)):
-        if tag[at] & (SUB | WH) or possible[at] & (SUB | WH) and not tag[at] & DET:
+        if tag[at] & (SUB | WH) or (possible[at] & (SUB | WH) and not tag[at] & DET):
             return False
         if tag[at] & (BE | MODAL | HAVE | DO | THIRD) and not possible[at] & NOUN:
             return True
@@ -133,11 +133,11 @@ def _second(sentence: Sentence, first: int) -> tuple[int, int] | None:
             if _joins(lowers[joined:at]):
                 return joined, at
             joined = -1
-        elif joined >= 0 and mask & (ADV | DO) and word != "also" or word in ("do", "not"):
+        elif (joined >= 0 and mask & (ADV | DO) and word != "also") or word in ("do", "not"):
             pass
-        elif word == "or" or tag[at] & MODAL or mask & SUBJ and not _is_object(sentence, at):
+        elif word == "or" or tag[at] & MODAL or (mask & SUBJ and not _is_object(sentence, at)):
             return None
-        elif tag[at] & (TO | WH | SUB) or word == "that" and not tag[at] & DET:
+        elif tag[at] & (TO | WH | SUB) or (word == "that" and not tag[at] & DET):
             if tag[at] & TO and (at + 1 >= count or not possible[at + 1] & BASE):
                 joined = -1
             else:
@@ -202,7 +202,7 @@ def _split(
     if any(m & (SUB | WH | CONJ) and not m & DET for m in possible[first + 1 : join]):
         return (), None
     if any(
-        m & (SUB | WH | CONJ) and not m & DET or w in (",", ";")
+        (m & (SUB | WH | CONJ) and not m & DET) or w in (",", ";")
         for m, w in zip(possible[verb + 1 :], sentence.lowers[verb + 1 :], strict=True)
     ):
         return (), None
@@ -220,8 +220,8 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="STE 5.2",
-    make=lambda options: PerSentence(_check, _TRIGGERS),
+    make=lambda _: PerSentence(_check, _TRIGGERS),
     module=__name__,
     options=Options,
-    prompt=lambda options: "Write one instruction in each sentence.",
+    prompt=lambda _: "Write one instruction in each sentence.",
 )

@@ -59,7 +59,9 @@ def _check(sentence: Sentence, options: PassiveVoiceOptions) -> Iterator[Hit]:
 def _hit(sentence: Sentence, passive: Passive) -> Hit:
     tokens = sentence.tokens
     word = tokens[passive.participle].text
-    first = passive.participle if passive.auxiliary < 0 else min(passive.auxiliary, passive.participle)
+    first = (
+        passive.participle if passive.auxiliary < 0 else min(passive.auxiliary, passive.participle)
+    )
     start, end = tokens[first].start, tokens[max(passive.auxiliary, passive.last)].end
     if passive.agent is None:
         return Hit(start, end, f"'{word}' is passive.", "Write who does the action.")
@@ -92,5 +94,5 @@ RULE = Rule(
     make=_make,
     module=__name__,
     options=PassiveVoiceOptions,
-    prompt=lambda options: "Use the active voice. Write who does the action.",
+    prompt=lambda _: "Use the active voice. Write who does the action.",
 )

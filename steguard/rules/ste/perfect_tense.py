@@ -25,7 +25,7 @@ from steguard.rules.base import PerSentence, Rule
 from steguard.rules.ste._chains import CONTRACTED_HAVE, HAVE_FORMS, chains, is_attribute
 from steguard.text.model import Sentence
 from steguard.text.pos import masks
-from steguard.text.verbs import participle, past_of
+from steguard.text.verbs import participle, past_of, word_set
 from steguard.text.voice import sections_of
 from steguard.text.wordclass import MARK, NOUN
 from steguard.types import Edit, Hit, Safety, Status
@@ -42,7 +42,7 @@ def _describing() -> frozenset[str]:
         for name in ("adjective", "state", "checked")
         for line in sections[name]
         for word in line.split()
-    ) | frozenset("associated given limited required embedded related written nested".split())
+    ) | word_set("associated given limited required embedded related written nested")
 
 
 def _check(sentence: Sentence) -> Iterator[Hit]:
@@ -56,7 +56,12 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
             continue
         if chain.be < 0 and last > first + 1 and _is_noun_after(sentence, first, last):
             continue
-        if chain.have > 0 and masks(sentence)[last] & NOUN and chain.be < 0 and _ends(sentence, last):
+        if (
+            chain.have > 0
+            and masks(sentence)[last] & NOUN
+            and chain.be < 0
+            and _ends(sentence, last)
+        ):
             continue
         base = participle(word)
         edits: tuple[Edit, ...] = ()
@@ -76,12 +81,12 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
 
 
 def _is_noun_after(sentence: Sentence, first: int, last: int) -> bool:
-    """"has all set" and the like: a word between is no adverb."""
+    """ "has all set" and the like: a word between is no adverb."""
     return any(masks(sentence)[at] & MARK for at in range(first, last))
 
 
 def _ends(sentence: Sentence, last: int) -> bool:
-    """"has input", "had cost": a noun stands last."""
+    """ "has input", "had cost": a noun stands last."""
     return last + 1 >= len(sentence.tokens) or sentence.lowers[last] in ("input", "output", "data")
 
 
@@ -92,7 +97,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="STE 3.2",
-    make=lambda options: PerSentence(_check, _TRIGGERS),
+    make=lambda _: PerSentence(_check, _TRIGGERS),
     module=__name__,
-    prompt=lambda options: "Use only the simple present, past and future tenses.",
+    prompt=lambda _: "Use only the simple present, past and future tenses.",
 )

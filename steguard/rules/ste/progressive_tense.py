@@ -25,18 +25,18 @@ from steguard.rules.base import PerSentence, Rule
 from steguard.rules.ste._chains import chains
 from steguard.text.model import Sentence
 from steguard.text.pos import masks
-from steguard.text.verbs import gerund, past_of, third
+from steguard.text.verbs import gerund, past_of, third, word_set
 from steguard.text.voice import CONTRACTED_BE, FORMS_OF_BE
 from steguard.text.wordclass import BASE, NOUN, PREP, TO
 from steguard.types import Edit, Hit, Safety, Status
 
-_ACTIVITIES = frozenset(
-    "step steps goal task purpose aim objective job method approach way idea key problem issue"
-    " option solution plan challenge focus role part priority strategy trick action activity"
-    " thing work process alternative example reason result mistake responsibility mission what"
-    " practice difference one use cause point matter topic subject rule habit".split()
+_ACTIVITIES = word_set(
+    "step steps goal task purpose aim objective job method approach way idea key problem issue "
+    "option solution plan challenge focus role part priority strategy trick action activity thing "
+    "work process alternative example reason result mistake responsibility mission what practice "
+    "difference one use cause point matter topic subject rule habit"
 )
-_PLACES = frozenset("of for in to with on".split())
+_PLACES = word_set("of for in to with on")
 
 
 def _check(sentence: Sentence) -> Iterator[Hit]:
@@ -97,7 +97,13 @@ def _simple(sentence: Sentence, first: int, at: int) -> tuple[str, tuple[Edit, .
     base = gerund(lowers[at])
     if base is None or base == "be" or at != first + 1:
         return "Use the simple present or the simple past.", ()
-    forms = {"is": third(base), "are": base, "am": base, "was": past_of(base), "were": past_of(base)}
+    forms = {
+        "is": third(base),
+        "are": base,
+        "am": base,
+        "was": past_of(base),
+        "were": past_of(base),
+    }
     form = forms.get(lowers[first])
     if form is None or first == 0:
         return "Use the simple present or the simple past.", ()
@@ -111,6 +117,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="STE 3.2",
-    make=lambda options: PerSentence(_check, FORMS_OF_BE | CONTRACTED_BE),
+    make=lambda _: PerSentence(_check, FORMS_OF_BE | CONTRACTED_BE),
     module=__name__,
 )
