@@ -166,7 +166,7 @@ def _opens(sentence: Sentence, at: int) -> bool:
             break
         if mask & (BE | MODAL | HAVE | DO) or (mask & THIRD and not mask & NOUN):
             return False
-    return sentence.block.kind is not BlockKind.HEADING
+    return sentence.block.kind not in (BlockKind.HEADING, BlockKind.TABLE_CELL)
 
 
 def _past(mask: int, before: int, after: int) -> int:

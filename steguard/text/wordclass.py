@@ -202,6 +202,8 @@ def _guess(word: str) -> int:
         return _in_ed(word)
     if word.endswith("s") and len(word) > 3:
         return _in_s(word)
+    if word.endswith(("er", "est")) and _is_comparison(word):
+        return ADJ
     if word.endswith(_NOUN_ENDS):
         return NOUN
     if word.endswith(_ADJ_ENDS) and len(word) > 5:
@@ -209,6 +211,18 @@ def _guess(word: str) -> int:
     if word.endswith(("ize", "ise", "ify")) and len(word) > 5:
         return BASE
     return NOUN
+
+
+def _is_comparison(word: str) -> bool:
+    """``larger`` and ``biggest``: an adjective of the data with its ending."""
+    stem = word[: -2 if word.endswith("er") else -3]
+    candidates = [stem, stem + "e"]
+    if stem.endswith("i"):
+        candidates.append(stem[:-1] + "y")
+    if len(stem) > 2 and stem[-1] == stem[-2]:
+        candidates.append(stem[:-1])
+    table = words()
+    return any(table.get(candidate, 0) & ADJ for candidate in candidates)
 
 
 def _in_ed(word: str) -> int:
