@@ -17,7 +17,7 @@ from steguard.rules._words import (
 )
 from steguard.text.inflect import match_case, verb_forms, word_set
 from steguard.text.model import Document, Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Edit, Hit, Safety
 
 _OBJECT_LENGTH = 6
@@ -44,7 +44,7 @@ class Member:
 class Groups:
     """Compiled groups: the phrases, and which of the groups ask for the same object."""
 
-    trie: PhraseTrie[Member]
+    index: PhraseIndex[Member]
     by_object: frozenset[int]
 
 
@@ -62,11 +62,11 @@ def compile_groups(
     for number, group in enumerate(groups):
         for word in group:
             member_of.setdefault(word.lower(), []).append(number)
-    trie: PhraseTrie[Member] = PhraseTrie()
+    index: PhraseIndex[Member] = PhraseIndex()
     for word, numbers in member_of.items():
         for name, text in verb_forms(word).items():
-            trie.add(text, Member(word, name, tuple(numbers), word in verbs))
-    return Groups(trie, frozenset(range(first_object, len(groups))))
+            index.add(text, Member(word, name, tuple(numbers), word in verbs))
+    return Groups(index, frozenset(range(first_object, len(groups))))
 
 
 class ConsistencyChecker:
@@ -78,15 +78,15 @@ class ConsistencyChecker:
             "This text uses '{good}' for this meaning. Use one word for one meaning."
         )
         self._terms: dict[tuple[int, str], str] = {}
-        self.triggers: frozenset[str] | None = groups.trie.triggers
+        self.triggers: frozenset[str] | None = groups.index.triggers
 
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
         def accept(member: Member, at: int, end: int) -> bool:
-            if part_of_name(sentence, at) or in_quotes(sentence, at):
+            if member.verb and not _is_clear_verb(member, sentence, at, end):
                 return False
-            return not member.verb or _is_clear_verb(member, sentence, at, end)
+            return not (part_of_name(sentence, at) or in_quotes(sentence, at))
 
-        for member, at, end in self._groups.trie.find(sentence, accept):
+        for member, at, end in self._groups.index.find(sentence, accept):
             term = self._term(member, sentence, end)
             if term is not None:
                 yield self._hit(member, term, sentence, at, end)

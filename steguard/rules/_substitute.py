@@ -21,7 +21,7 @@ from steguard.rules._words import (
 )
 from steguard.text.inflect import match_case, plural, verb_forms, word_set
 from steguard.text.model import Document, Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie, elements
+from steguard.text.phraseindex import PhraseIndex, elements
 from steguard.types import Edit, Hit, Safety
 
 _HAVE = word_set("have has had having get gets got")
@@ -119,33 +119,35 @@ def surface_forms(item: Entry) -> Iterator[tuple[str, Form]]:
             yield text + mark, Form(item, "possessive", owned, ())
 
 
-def compile_entries(entries: Iterable[Entry], keep: Iterable[str] = ()) -> PhraseTrie[Form]:
-    """A trie of all forms; ``keep`` phrases match too, as forms of an entry without category."""
-    trie: PhraseTrie[Form] = PhraseTrie()
-    for phrase in keep:
-        trie.add(phrase, Form(_KEEP, "base", (), ()))
+def compile_entries(entries: Iterable[Entry], keep: Iterable[str] = ()) -> PhraseIndex[Form]:
+    """An index of all forms; ``keep`` phrases match too, as forms of an entry without category."""
+    index: PhraseIndex[Form] = PhraseIndex()
     for item in entries:
         for text, form in surface_forms(item):
-            trie.add(text, form)
-    return trie
+            index.add(text, form)
+    for phrase in keep:
+        index.add(phrase, Form(_KEEP, "base", (), ()))
+    return index
 
 
 _KEEP = Entry("", category="keep")
 
 
 class SubstitutionChecker:
-    """Finds the phrases of a trie in one walk a sentence; it needs no memory."""
+    """Finds the phrases of an index in one walk a sentence; it needs no memory."""
 
-    def __init__(self, trie: PhraseTrie[Form], message: str | None = None) -> None:
-        self._trie = trie
+    stateless = True
+
+    def __init__(self, index: PhraseIndex[Form], message: str | None = None) -> None:
+        self._index = index
         self._message = message
-        self.triggers: frozenset[str] | None = trie.triggers
+        self.triggers: frozenset[str] | None = index.triggers
 
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
         def accept(form: Form, at: int, end: int) -> bool:
             return form.entry is _KEEP or fits(form, sentence, at, end)
 
-        for form, at, end in self._trie.find(sentence, accept):
+        for form, at, end in self._index.find(sentence, accept):
             if form.entry is not _KEEP:
                 yield self._hit(form, sentence, at, end)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cache
 from typing import cast
 
@@ -89,7 +90,19 @@ def _opens(sentence: Sentence, at: int) -> bool:
 
 def in_quotes(sentence: Sentence, at: int) -> bool:
     """Whether this token stands in quotation marks."""
-    return any(start <= at < end for start, end in quoted(sentence))
+    ranges = quoted(sentence)
+    if not ranges:
+        return False
+    place = bisect_right(ranges, (at, len(sentence.tokens) + 1)) - 1
+    return place >= 0 and ranges[place][0] <= at < ranges[place][1]
+
+
+def token_at(sentence: Sentence, offset: int) -> int:
+    """The token that holds this place of the text, or the next one."""
+    ends = sentence.cache.get("token-ends")
+    if ends is None:
+        ends = sentence.cache["token-ends"] = [token.end for token in sentence.tokens]
+    return bisect_right(cast(list[int], ends), offset)
 
 
 def before(sentence: Sentence, at: int) -> str:
@@ -107,7 +120,9 @@ def is_first_word(sentence: Sentence, at: int) -> bool:
     if at == 0:
         return True
     tokens = sentence.tokens
-    return tokens[at - 1].text in _OPENERS or all(t.kind is Kind.PUNCT for t in tokens[:at][-4:])
+    return tokens[at - 1].text in _OPENERS or all(
+        t.kind is Kind.PUNCT for t in tokens[max(0, at - 4) : at]
+    )
 
 
 def part_of_name(sentence: Sentence, at: int) -> bool:

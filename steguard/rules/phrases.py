@@ -31,9 +31,10 @@ from steguard.rules._substitute import (
     entry,
     is_phrase,
 )
+from steguard.rules._words import token_at
 from steguard.rules.base import Checker, Options, Rule
 from steguard.text.model import Document, Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Edit, Hit, Safety, Status
 
 Words = tuple[str, ...]
@@ -136,12 +137,12 @@ class _LimitChecker:
 
     def __init__(self, options: Limit) -> None:
         self._options = options
-        self._trie: PhraseTrie[str] = PhraseTrie()
+        self._index: PhraseIndex[str] = PhraseIndex()
         for phrase in options.words:
-            self._trie.add(phrase, phrase)
+            self._index.add(phrase, phrase)
         self._total = 0
         low = options.min is not None or not options.words
-        self.triggers: frozenset[str] | None = None if low else self._trie.triggers
+        self.triggers: frozenset[str] | None = None if low else self._index.triggers
 
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
         options = self._options
@@ -152,7 +153,7 @@ class _LimitChecker:
                 yield self._hit(sentence.start, sentence.end, count)
         else:
             count = before
-            for _, at, end in self._trie.find(sentence):
+            for _, at, end in self._index.find(sentence):
                 count += 1
                 if options.max is not None and count > options.max:
                     tokens = sentence.tokens
@@ -226,10 +227,13 @@ class _PatternChecker:
 
 
 def _touches_code(sentence: Sentence, start: int, end: int) -> bool:
-    return any(
-        token.kind is Kind.CODE and token.start < end and start < token.end
-        for token in sentence.tokens
-    )
+    tokens = sentence.tokens
+    for index in range(token_at(sentence, start), len(tokens)):
+        if tokens[index].start >= end:
+            return False
+        if tokens[index].kind is Kind.CODE:
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)
@@ -238,7 +242,7 @@ def _compiled(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _existence(key: str) -> PhraseTrie[Form]:
+def _existence(key: str) -> PhraseIndex[Form]:
     options = Existence.model_validate_json(key)
     return compile_entries(
         Entry(word.lower(), advice=options.suggestion, pos=options.pos or "")
@@ -247,7 +251,7 @@ def _existence(key: str) -> PhraseTrie[Form]:
 
 
 @lru_cache(maxsize=64)
-def _substitution(key: str) -> PhraseTrie[Form]:
+def _substitution(key: str) -> PhraseIndex[Form]:
     options = Substitution.model_validate_json(key)
     extra = {"pos": options.pos or "", "safe": "true" if options.safe else ""}
     return compile_entries(

@@ -37,7 +37,7 @@ from steguard.rules._substitute import (
 )
 from steguard.rules._words import load_table
 from steguard.rules.base import Options, Rule
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Safety, Status
 
 Category = Literal["modal", "hedge", "vague-quantity", "wordy", "synonym", "filler"]
@@ -110,7 +110,7 @@ def _own(phrase: str, use: str | list[str] | None) -> Entry:
 
 
 @lru_cache(maxsize=64)
-def _trie(key: str) -> PhraseTrie[Form]:
+def _index(key: str) -> PhraseIndex[Form]:
     options = BannedWords.model_validate_json(key)
     return compile_entries(entries(options), [k for k in _keep() if k not in options.add])
 
@@ -130,7 +130,7 @@ def _prompt(options: BannedWords) -> str:
 
 
 def _make(options: BannedWords) -> SubstitutionChecker:
-    return SubstitutionChecker(_trie(options.model_dump_json()))
+    return SubstitutionChecker(_index(options.model_dump_json()))
 
 
 RULE = Rule(

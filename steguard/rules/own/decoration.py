@@ -17,9 +17,9 @@ Source: steguard's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from steguard.rules._words import in_quotes
+from steguard.rules._words import in_quotes, token_at
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import Kind, Sentence
 from steguard.types import Edit, Hit, Safety, Status
@@ -33,17 +33,29 @@ _EMOJI = re.compile(
 )
 _KEPT = frozenset("✓✔✗✘☐☑☒→←↑↓↔⇒⇐°©®™±×÷≤≥≠≈∞√∑∆µ§¶†‡•")
 _STATUS = frozenset("✅❌⚠✔🚫⛔🔴🟢🟡🟠🔵❎❗❓🛑")
-_LOUD = ("!!", "??", "!?", "?!", "====", "~~~~", "####", "----", "<<<<", ">>>>", "++++")
-_ROW = re.compile(r"([=~#+<>-])\1{3,}")
+_ROW = re.compile(r"([=~#-])\1{3,}")
 _RUN = re.compile(r"[!?]{2,}")
 
 
-def _hits(sentence: Sentence) -> Iterator[Hit]:
+def _is_loud(text: str) -> bool:
+    return (
+        "!!" in text
+        or "??" in text
+        or "!?" in text
+        or "?!" in text
+        or "====" in text
+        or "----" in text
+        or "~~~~" in text
+        or "####" in text
+    )
+
+
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    """Plain ASCII without a run of marks has no decoration."""
     text = sentence.text
-    if not text.isascii():
-        yield from _emoji(sentence)
-    if any(mark in text for mark in _LOUD):
-        yield from _rows(sentence)
+    if text.isascii() and not _is_loud(text):
+        return ()
+    return (*_emoji(sentence), *_rows(sentence))
 
 
 def _emoji(sentence: Sentence) -> Iterator[Hit]:
@@ -66,7 +78,7 @@ def _emoji(sentence: Sentence) -> Iterator[Hit]:
 def _cut(sentence: Sentence, start: int, stop: int) -> tuple[Edit, ...]:
     """Take the decoration out with the space on one side, unless nothing else is there."""
     text = sentence.text
-    if not (text[:start] + text[stop:]).strip():
+    if len(sentence.tokens) == 1 or (start == 0 and stop == len(text)):
         return ()
     if start and text[start - 1].isspace():
         while start and text[start - 1] in " \t":
@@ -79,10 +91,10 @@ def _cut(sentence: Sentence, start: int, stop: int) -> tuple[Edit, ...]:
 
 def _rows(sentence: Sentence) -> Iterator[Hit]:
     first = sentence.start
-    for token in sentence.tokens:
+    for index, token in enumerate(sentence.tokens):
         if token.kind is Kind.PUNCT and len(token.text) > 1 and _RUN.fullmatch(token.text):
             good = "?" if "?" in token.text else "!"
-            if in_quotes(sentence, sentence.tokens.index(token)):
+            if in_quotes(sentence, index):
                 continue
             yield Hit(
                 token.start,
@@ -112,10 +124,10 @@ def _stands_apart(sentence: Sentence, match: re.Match[str]) -> bool:
 
 
 def _protected(sentence: Sentence, start: int, stop: int) -> bool:
-    for index, token in enumerate(sentence.tokens):
-        if token.start < stop and start < token.end:
-            return token.kind in (Kind.CODE, Kind.WORD) or in_quotes(sentence, index)
-    return False
+    index = token_at(sentence, start)
+    if index >= len(sentence.tokens) or sentence.tokens[index].start >= stop:
+        return False
+    return sentence.tokens[index].kind in (Kind.CODE, Kind.WORD) or in_quotes(sentence, index)
 
 
 RULE = Rule(
@@ -125,7 +137,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="steguard",
-    make=lambda options: PerSentence(_hits),  # noqa: ARG005 - the rule has no options
+    make=lambda options: PerSentence(_look),  # noqa: ARG005 - the rule has no options
     module=__name__,
     prompt=lambda options: "Do not use emoji or decorations.",  # noqa: ARG005 - no options
 )

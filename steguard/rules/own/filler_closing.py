@@ -17,7 +17,7 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from steguard.rules._lists import PhraseFinder, phrase_trie
+from steguard.rules._lists import PhraseFinder, phrase_index
 from steguard.rules._words import after, in_quotes, is_first_word
 from steguard.rules.base import Rule
 from steguard.text.inflect import word_set
@@ -83,7 +83,7 @@ def _make(sentence: Sentence, at: int, end: int, phrase: str) -> Hit:
     )
 
 
-_TRIE = phrase_trie(_PHRASES)
+_INDEX = phrase_index(_PHRASES)
 
 RULE = Rule(
     code="SG105",
@@ -92,7 +92,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="steguard",
-    make=lambda options: PhraseFinder(_TRIE, _accept, _make),  # noqa: ARG005 - no options
+    make=lambda options: PhraseFinder(_INDEX, _accept, _make),  # noqa: ARG005 - no options
     module=__name__,
     prompt=lambda options: "Stop after the answer.",  # noqa: ARG005 - no options
 )

@@ -17,9 +17,9 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from steguard.rules._lists import phrase_trie
+from steguard.rules._lists import phrase_index
 from steguard.rules._words import after, removal
 from steguard.rules.base import Rule
 from steguard.text.model import Document, Kind, Sentence
@@ -51,7 +51,7 @@ _SENTENCES = (
 _CLOSERS = frozenset(["!", ".", ",", "—", "–", ":", "!!", "!!!", "…", "..."])
 _MODEST = frozenset(["yes", "thank you", "thanks", "understood", "nice"])
 
-_TRIE = phrase_trie((*_WORDS, *_SENTENCES))
+_INDEX = phrase_index((*_WORDS, *_SENTENCES))
 _WHOLE = frozenset(_SENTENCES)
 
 
@@ -63,14 +63,13 @@ class _Opening:
     def __init__(self) -> None:
         self._open = True
 
-    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
+    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
         if not self._open:
-            return
+            return ()
         hit = _opening(sentence)
         if hit is None or hit.end < sentence.end:
             self._open = False
-        if hit is not None:
-            yield hit
+        return () if hit is None else (hit,)
 
     def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
         return ()
@@ -79,7 +78,7 @@ class _Opening:
 def _opening(sentence: Sentence) -> Hit | None:
     tokens = sentence.tokens
     first = next((i for i, t in enumerate(tokens) if t.kind is not Kind.PUNCT), len(tokens))
-    for phrase, at, end in _TRIE.find(sentence):
+    for phrase, at, end in _INDEX.find(sentence):
         if at != first:
             return None
         following = after(sentence, end)

@@ -17,7 +17,7 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from steguard.rules._lists import PhraseFinder, phrase_trie
+from steguard.rules._lists import PhraseFinder, phrase_index
 from steguard.rules._words import after, in_quotes
 from steguard.rules.base import Rule
 from steguard.text.inflect import capital
@@ -82,7 +82,7 @@ def _make(sentence: Sentence, at: int, end: int, phrase: str) -> Hit:
     )
 
 
-_TRIE = phrase_trie(_USE)
+_INDEX = phrase_index(_USE)
 
 RULE = Rule(
     code="SG108",
@@ -91,7 +91,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="steguard",
-    make=lambda options: PhraseFinder(_TRIE, _accept, _make),  # noqa: ARG005 - no options
+    make=lambda options: PhraseFinder(_INDEX, _accept, _make),  # noqa: ARG005 - no options
     module=__name__,
     prompt=lambda options: "Do not use Latin abbreviations.",  # noqa: ARG005 - no options
 )

@@ -17,7 +17,7 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from steguard.rules._lists import list_trie
+from steguard.rules._lists import list_index
 from steguard.rules._substitute import SubstitutionChecker
 from steguard.rules.base import Checker, Options, Rule
 from steguard.types import Safety, Status
@@ -26,8 +26,8 @@ _ADVICE = "Give the property or its value."
 
 
 def _make(options: Options) -> Checker:  # noqa: ARG001 - the rule has no options
-    trie = list_trie("marketing.txt", _ADVICE)
-    return SubstitutionChecker(trie, f"'{{bad}}' sells and does not inform. {_ADVICE}")
+    index = list_index("marketing.txt", _ADVICE)
+    return SubstitutionChecker(index, f"'{{bad}}' sells and does not inform. {_ADVICE}")
 
 
 RULE = Rule(

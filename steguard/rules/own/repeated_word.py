@@ -17,7 +17,8 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import eq
 
 from steguard.rules._words import in_quotes
 from steguard.rules.base import PerSentence, Rule
@@ -32,12 +33,19 @@ _RIGHT = word_set(
 _PAIRS = word_set("of in on to at for with from by and the a an is it that this as")
 
 
-def _hits(sentence: Sentence) -> Iterator[Hit]:
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    """Most sentences have no word two times, or never one after the other."""
     lowers = sentence.lowers
     if len(sentence.vocabulary) == len(lowers):
-        return
+        return ()
+    if not any(map(eq, lowers, lowers[1:])) and not any(map(eq, lowers, lowers[2:])):
+        return ()
+    return _hits(sentence)
+
+
+def _hits(sentence: Sentence) -> Iterator[Hit]:
     last = ""
-    for index, word in enumerate(lowers):
+    for index, word in enumerate(sentence.lowers):
         if word == last:
             if _is_slip(sentence, index):
                 yield _hit(sentence, index, 1)
@@ -95,6 +103,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="steguard",
-    make=lambda options: PerSentence(_hits),  # noqa: ARG005 - the rule has no options
+    make=lambda options: PerSentence(_look),  # noqa: ARG005 - the rule has no options
     module=__name__,
 )

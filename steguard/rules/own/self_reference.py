@@ -16,7 +16,7 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from steguard.rules._lists import PhraseFinder, phrase_trie
+from steguard.rules._lists import PhraseFinder, phrase_index
 from steguard.rules._words import after, in_quotes
 from steguard.rules.base import Rule
 from steguard.text.model import Sentence
@@ -64,7 +64,7 @@ def _make(sentence: Sentence, at: int, end: int, phrase: str) -> Hit:  # noqa: A
     )
 
 
-_TRIE = phrase_trie(_PHRASES)
+_INDEX = phrase_index(_PHRASES)
 
 RULE = Rule(
     code="SG106",
@@ -73,7 +73,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="steguard",
-    make=lambda options: PhraseFinder(_TRIE, _accept, _make),  # noqa: ARG005 - no options
+    make=lambda options: PhraseFinder(_INDEX, _accept, _make),  # noqa: ARG005 - no options
     module=__name__,
     prompt=lambda options: "Do not write about yourself.",  # noqa: ARG005 - no options
 )

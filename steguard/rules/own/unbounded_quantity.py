@@ -17,7 +17,7 @@ Source: steguard's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steguard.rules._words import after, before, in_quotes, removal
 from steguard.rules.base import PerSentence, Rule
@@ -171,11 +171,11 @@ def _hit(sentence: Sentence, at: int, end: int, *edits: Edit) -> Hit:
     )
 
 
-def _look(sentence: Sentence) -> Iterator[Hit]:
+def _look(sentence: Sentence) -> Iterable[Hit]:
     """``~5`` is no word that could wake the rule, so it looks at every sentence, quickly."""
     text = sentence.text
     if sentence.vocabulary.isdisjoint(_TRIGGERS) and "~" not in text and "≈" not in text:
-        return iter(())
+        return ()
     return _hits(sentence)
 
 

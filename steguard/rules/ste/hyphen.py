@@ -18,14 +18,14 @@ Source: STE 8.2. Preview, because it must know that a noun follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from steguard.rules._words import DETERMINERS, after, before, in_quotes, load_words
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.inflect import word_set
 from steguard.text.model import Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.text.wordclass import ADJ, ADV, CONJ, MODAL, NOUN, PREP, PRON, SUB, VERB, classes
 from steguard.types import Edit, Hit, Safety, Status
 
@@ -39,15 +39,21 @@ _NO_ADVERB = word_set("family early daily only supply reply apply fly july italy
 
 
 @cache
-def _trie() -> PhraseTrie[str]:
-    trie: PhraseTrie[str] = PhraseTrie()
+def _index() -> PhraseIndex[str]:
+    index: PhraseIndex[str] = PhraseIndex()
     for phrase in load_words("hyphens.txt"):
-        trie.add(phrase, phrase)
-    return trie
+        index.add(phrase, phrase)
+    return index
+
+
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    vocabulary = sentence.vocabulary
+    idle = vocabulary.isdisjoint(_UNITS) and vocabulary.isdisjoint(_index().triggers)
+    return () if idle and "ly-" not in sentence.text else _hits(sentence)
 
 
 def _hits(sentence: Sentence) -> Iterator[Hit]:
-    for _, at, end in _trie().find(sentence):
+    for _, at, end in _index().find(sentence):
         determined = before(sentence, at) in DETERMINERS
         if determined and _is_noun(sentence, end) and not in_quotes(sentence, at):
             yield _join(sentence, at, end)
@@ -108,6 +114,6 @@ RULE = Rule(
     status=Status.PREVIEW,
     fix=Safety.UNSAFE,
     source="STE 8.2",
-    make=lambda options: PerSentence(_hits),  # noqa: ARG005 - the rule has no options
+    make=lambda options: PerSentence(_look),  # noqa: ARG005 - the rule has no options
     module=__name__,
 )

@@ -16,7 +16,7 @@ Source: STE 7.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.rules.ste._safety import LABELS, starts_with_command
@@ -24,16 +24,17 @@ from steguard.text.model import Sentence
 from steguard.types import Hit, Safety, Status
 
 
-def _hits(sentence: Sentence) -> Iterator[Hit]:
+def _hits(sentence: Sentence) -> Iterable[Hit]:
     label = sentence.block.label
     if label not in LABELS or sentence.index or starts_with_command(sentence):
-        return
-    yield Hit(
+        return ()
+    hit = Hit(
         sentence.start,
         sentence.end,
         f"The {label} does not start with a command. Tell the reader first what to do.",
         "Start with a command or a condition.",
     )
+    return (hit,)
 
 
 RULE = Rule(

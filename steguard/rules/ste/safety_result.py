@@ -16,7 +16,7 @@ Source: STE 7.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from steguard.rules.base import Rule
 from steguard.rules.ste._safety import LABELS
@@ -45,29 +45,33 @@ class _Results:
         self._first: Sentence | None = None
         self._told = False
 
-    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
+    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
         block = sentence.block
+        hits: Iterable[Hit] = ()
         if block.index != self._block:
-            yield from self._close()
+            hits = self._close()
             self._block = block.index
             self._first = sentence if block.label in LABELS else None
             self._told = False
         if self._first is not None and not self._told:
             self._told = _tells_a_risk(sentence)
+        return hits
 
-    def finish(self, document: Document) -> Iterator[Hit]:  # noqa: ARG002 - the protocol's form
-        yield from self._close()
+    def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
+        return self._close()
 
-    def _close(self) -> Iterator[Hit]:
+    def _close(self) -> Iterable[Hit]:
         first, told = self._first, self._told
         self._first = None
-        if first is not None and not told:
-            yield Hit(
-                first.start,
-                first.end,
-                f"This {first.block.label} does not tell the risk. Tell what can occur.",
-                "Add a sentence that tells what can occur.",
-            )
+        if first is None or told:
+            return ()
+        hit = Hit(
+            first.start,
+            first.end,
+            f"This {first.block.label} does not tell the risk. Tell what can occur.",
+            "Add a sentence that tells what can occur.",
+        )
+        return (hit,)
 
 
 def _tells_a_risk(sentence: Sentence) -> bool:

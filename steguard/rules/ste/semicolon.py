@@ -46,6 +46,7 @@ _FINITE = THIRD | PAST | MODAL | BE | HAVE | DO
 def _hits(sentence: Sentence) -> Iterator[Hit]:
     tokens = sentence.tokens
     places = [i for i, token in enumerate(tokens) if token.text in _TRIGGERS]
+    inside = _in_parentheses(tokens)
     listed = len(places) > 1
     for number, at in enumerate(places):
         if tokens[at].kind is not Kind.PUNCT or in_quotes(sentence, at):
@@ -53,6 +54,8 @@ def _hits(sentence: Sentence) -> Iterator[Hit]:
         first = places[number - 1] + 1 if number else 0
         last = places[number + 1] if number + 1 < len(places) else len(tokens)
         edits, safety = _split(sentence, first, at, last, listed=listed)
+        if at in inside:
+            edits, safety = (), Safety.NONE
         yield Hit(
             tokens[at].start,
             tokens[at].end,
@@ -73,7 +76,7 @@ def _split(
             return (Edit(mark.start, mark.end, "."),), Safety.SAFE
         return (), Safety.NONE
     head = tokens[at + 1]
-    if head.kind is not Kind.WORD or _in_parentheses(tokens, at):
+    if head.kind is not Kind.WORD:
         return (), Safety.NONE
     letter = head.text[0].upper()
     edits = (
@@ -85,11 +88,15 @@ def _split(
     return edits, Safety.SAFE if safe else Safety.UNSAFE
 
 
-def _in_parentheses(tokens: list[Token], at: int) -> bool:
+def _in_parentheses(tokens: list[Token]) -> set[int]:
+    """The semicolons that stand in parentheses."""
     depth = 0
-    for token in tokens[:at]:
+    inside = set()
+    for index, token in enumerate(tokens):
         depth += (token.text in "([（") - (token.text in ")]）")
-    return depth > 0
+        if depth > 0 and token.text in _TRIGGERS:
+            inside.add(index)
+    return inside
 
 
 def _is_clause(tokens: list[Token]) -> bool:

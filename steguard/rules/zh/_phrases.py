@@ -8,7 +8,7 @@ from typing import cast
 
 from steguard.rules._words import in_quotes, load_table
 from steguard.text.model import Document, Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Hit
 
 Accept = Callable[[str, Sentence, int, int], bool]
@@ -32,34 +32,34 @@ def zh_advice(key: str) -> dict[str, str]:
     return cast(dict[str, str], load_table("zh.yaml")[key])
 
 
-def compile_words(words: Iterable[str], keep: Iterable[str]) -> PhraseTrie[str]:
-    """A trie whose payload is the word, or :data:`KEEP` for a word that is right."""
-    trie: PhraseTrie[str] = PhraseTrie()
+def compile_words(words: Iterable[str], keep: Iterable[str]) -> PhraseIndex[str]:
+    """An index whose payload is the word, or :data:`KEEP` for a word that is right."""
+    index: PhraseIndex[str] = PhraseIndex()
     for word in keep:
-        trie.add(word, KEEP)
+        index.add(word, KEEP)
     for word in words:
-        trie.add(word, word)
-    return trie
+        index.add(word, word)
+    return index
 
 
 class ZhWords:
-    """Finds the words of a trie outside quotes; it needs no memory."""
+    """Finds the words of an index outside quotes; it needs no memory."""
 
     def __init__(
         self,
-        trie: PhraseTrie[str],
+        index: PhraseIndex[str],
         advice: Mapping[str, str],
         message: str,
         accept: Accept | None = None,
     ) -> None:
-        self._trie = trie
+        self._index = index
         self._advice = advice
         self._message = message
         self._accept = accept
-        self.triggers: frozenset[str] | None = trie.triggers
+        self.triggers: frozenset[str] | None = index.triggers
 
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
-        for word, at, end in self._trie.find(sentence):
+        for word, at, end in self._index.find(sentence):
             if word == KEEP or in_quotes(sentence, at):
                 continue
             if self._accept is not None and not self._accept(word, sentence, at, end):

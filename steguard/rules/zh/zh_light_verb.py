@@ -29,11 +29,12 @@ from steguard.types import Edit, Hit, Safety, Status
 _ASPECT = ("了", "过", "着")
 _FRONTED = frozenset("对将把就给与")
 _STATIVE = frozenset("正在按在照地能可以继续如")
-_TRIE = compile_words((*zh_words("light_verbs"), *zh_words("light_always")), zh_words("light_keep"))
+_WORDS = (*zh_words("light_verbs"), *zh_words("light_always"))
+_INDEX = compile_words(_WORDS, zh_words("light_keep"))
 
 
 def _hits(sentence: Sentence) -> Iterator[Hit]:
-    for word, at, end in _TRIE.find(sentence):
+    for word, at, end in _INDEX.find(sentence):
         if word == KEEP or in_quotes(sentence, at):
             continue
         verb, plain = _verb_after(sentence, end)
@@ -93,7 +94,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="steguard",
-    make=lambda options: PerSentence(_hits, _TRIE.triggers),  # noqa: ARG005 - no options
+    make=lambda options: PerSentence(_hits, _INDEX.triggers),  # noqa: ARG005 - no options
     module=__name__,
     languages=frozenset({"zh"}),
     prompt=lambda options: "直接写动词。不要写“进行”“加以”“予以”。",  # noqa: ARG005

@@ -24,7 +24,7 @@ from steguard.rules.zh._phrases import KEEP, compile_words, zh_advice, zh_words
 from steguard.text.model import Kind, Sentence
 from steguard.types import Hit, Safety, Status
 
-_TRIE = compile_words(zh_advice("passive"), zh_words("passive_keep"))
+_INDEX = compile_words(zh_advice("passive"), zh_words("passive_keep"))
 _NO_YOU = ("由于", "由来", "由此", "自由", "理由", "缘由", "经由", "路由", "因由", "事由", "任由")
 _NO_WEI = frozenset("因认作成以称视设改变分转译定名选列置调升降评命较更极尤颇甚")
 _NO_SUO_AFTER = frozenset("有以谓需属示在长见得闻思想指占剩余致述辖") - frozenset("示见得致指占")
@@ -34,7 +34,7 @@ _WINDOW = 14
 
 
 def _hits(sentence: Sentence) -> Iterator[Hit]:
-    for word, at, end in _TRIE.find(sentence):
+    for word, at, end in _INDEX.find(sentence):
         if word != KEEP and not in_quotes(sentence, at) and _takes_a_verb(sentence, end):
             yield _hit(sentence, at, end, word)
     if "所" in sentence.vocabulary:
@@ -93,7 +93,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="STE 3.6",
-    make=lambda options: PerSentence(_hits, _TRIE.triggers | {"所"}),  # noqa: ARG005 - no options
+    make=lambda options: PerSentence(_hits, _INDEX.triggers | {"所"}),  # noqa: ARG005 - no options
     module=__name__,
     languages=frozenset({"zh"}),
     prompt=lambda options: "写主动句。先写谁做这个动作。",  # noqa: ARG005 - no options

@@ -23,7 +23,7 @@ from pydantic import Field
 from steguard.rules.base import Options, Rule
 from steguard.rules.zh._phrases import ZhWords, compile_words, zh_advice, zh_words
 from steguard.text.model import Kind, Sentence
-from steguard.text.phrasetrie import PhraseTrie
+from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Safety, Status
 
 _DIGITS = frozenset("一二三四五六七八九十百千万亿两零半")
@@ -61,7 +61,7 @@ _DEGREE = frozenset("大小多少高低长短快慢好难容易复简重轻新�
 
 
 @lru_cache(maxsize=64)
-def _trie(key: str) -> tuple[PhraseTrie[str], dict[str, str]]:
+def _index(key: str) -> tuple[PhraseIndex[str], dict[str, str]]:
     options = ZhVagueWord.model_validate_json(key)
     advice = {**zh_advice("vague"), **options.add}
     for word in options.remove:
@@ -71,8 +71,8 @@ def _trie(key: str) -> tuple[PhraseTrie[str], dict[str, str]]:
 
 
 def _make(options: ZhVagueWord) -> ZhWords:
-    trie, advice = _trie(options.model_dump_json())
-    return ZhWords(trie, advice, "“{word}”的意思不准确。", _fits)
+    index, advice = _index(options.model_dump_json())
+    return ZhWords(index, advice, "“{word}”的意思不准确。", _fits)
 
 
 RULE = Rule(
