@@ -79,7 +79,7 @@ def _tag(sentence: Sentence) -> list[int]:
             at
             and tag & (NOUN | ADJ | VERB)
             and tokens[at].text[0].isupper()
-            and before != MARK
+            and (before != MARK or sentence.lowers[at - 1] == ",")
             and tokens[at].kind is Kind.WORD
         ):
             tag = PROPER
