@@ -55,7 +55,8 @@ def load_words(name: str) -> tuple[str, ...]:
 def quoted(sentence: Sentence) -> tuple[tuple[int, int], ...]:
     """Token ranges that stand in quotation marks, marks included.
 
-    Quoted text is a label or the words of another person, so no word rule reads it.
+    Quoted text is a label or the words of another person, so no word rule reads it. Chinese has
+    no spaces that tell an opening straight mark from a closing one, so there they take turns.
     """
     if sentence.vocabulary.isdisjoint(_QUOTE_MARKS):
         return ()
@@ -68,13 +69,16 @@ def quoted(sentence: Sentence) -> tuple[tuple[int, int], ...]:
 def _quoted(sentence: Sentence) -> tuple[tuple[int, int], ...]:
     ranges: list[tuple[int, int]] = []
     opened, closer = -1, ""
+    toggles = sentence.language == "zh"
     for index, word in enumerate(sentence.lowers):
         if opened >= 0:
-            if word == closer and not _opens(sentence, index):
+            if word == closer and (toggles or not _opens(sentence, index)):
                 ranges.append((opened, index + 1))
                 opened = -1
-        elif word in _PAIRS or (word in _STRAIGHT and _opens(sentence, index)):
+        elif word in _PAIRS or (word == '"' and toggles):
             opened, closer = index, _PAIRS.get(word, word)
+        elif word in _STRAIGHT and _opens(sentence, index):
+            opened, closer = index, word
     return tuple(ranges)
 
 

@@ -28,7 +28,6 @@ from steguard.types import Edit, Hit, Safety, Status
 
 _ASPECT = ("了", "过", "着")
 _FRONTED = frozenset("对将把就给与")
-_STATIVE = frozenset("正在按在照地能可以继续如")
 _WORDS = (*zh_words("light_verbs"), *zh_words("light_always"))
 _INDEX = compile_words(_WORDS, zh_words("light_keep"))
 
@@ -41,18 +40,11 @@ def _hits(sentence: Sentence) -> Iterator[Hit]:
         always = word in zh_set("light_always")
         if not verb and not always:
             continue
-        if len(word) == 1 and (not plain or not _stands_alone(sentence, at)):
-            continue
         start, stop = sentence.tokens[at].start, sentence.tokens[end - 1].end
         fronted = _object_before(sentence, at)
         good = f"直接写“{verb}”。" if verb else "直接写动词。"
         edits = (Edit(start, stop, ""),) if verb and plain and not fronted else ()
         yield Hit(start, stop, f"“{word}”不表示动作。{good}", good, edits)
-
-
-def _stands_alone(sentence: Sentence, at: int) -> bool:
-    """A one-character light verb (做, 作) counts only at the start or after an object with 对."""
-    return _object_before(sentence, at)
 
 
 def _verb_after(sentence: Sentence, at: int) -> tuple[str, bool]:

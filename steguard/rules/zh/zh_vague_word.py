@@ -50,6 +50,10 @@ def _fits(word: str, sentence: Sentence, at: int, end: int) -> bool:
     if word == "比较":
         following = sentence.lowers[end] if end < len(sentence.lowers) else ""
         return following in _DEGREE
+    if word == "建议":
+        following = sentence.lowers[end] if end < len(sentence.lowers) else ""
+        last = sentence.lowers[at - 1] if at else ""
+        return following not in _AFTER_NOUN and last not in _BEFORE_NOUN
     if word == "估计":
         return at == 0 or sentence.tokens[at - 1].kind is Kind.PUNCT
     if word == "一些":
@@ -57,6 +61,8 @@ def _fits(word: str, sentence: Sentence, at: int, end: int) -> bool:
     return True
 
 
+_AFTER_NOUN = frozenset("的须被是已为由和与及书稿值语") | {""}
+_BEFORE_NOUN = frozenset("提的条个项份该此何这那用些")
 _DEGREE = frozenset("大小多少高低长短快慢好难容易复简重轻新旧常")
 
 
