@@ -29,6 +29,9 @@ from steguard.types import Edit, Hit, Safety, Status
 _ASPECT = ("了", "过", "着")
 _FRONTED = frozenset("对将把就给与")
 _WORDS = (*zh_words("light_verbs"), *zh_words("light_always"))
+_OPEN = frozenset(["进行", "开展"])
+_LONGEST_NOUN = 6
+_COUNTS = frozenset("一二两三四五六七八九十几了到得中")
 _INDEX = compile_words(_WORDS, zh_words("light_keep"))
 
 
@@ -37,6 +40,8 @@ def _hits(sentence: Sentence) -> Iterator[Hit]:
         if word == KEEP or in_quotes(sentence, at):
             continue
         verb, plain = _verb_after(sentence, end)
+        if not verb and word in _OPEN:
+            verb = _verb_at_end(run(sentence, end, 14))
         always = word in zh_set("light_always")
         if not verb and not always:
             continue
@@ -45,6 +50,14 @@ def _hits(sentence: Sentence) -> Iterator[Hit]:
         good = f"直接写“{verb}”。" if verb else "直接写动词。"
         edits = (Edit(start, stop, ""),) if verb and plain and not fronted else ()
         yield Hit(start, stop, f"“{word}”不表示动作。{good}", good, edits)
+
+
+def _verb_at_end(text: str) -> str:
+    """The verb that ends the clause, after a noun that says what it is about (类型检查)."""
+    for length in (4, 3, 2):
+        if 0 < len(text) - length <= _LONGEST_NOUN and text[-length:] in zh_set("light_objects"):
+            return "" if text[0] in _COUNTS else text[-length:]
+    return ""
 
 
 def _verb_after(sentence: Sentence, at: int) -> tuple[str, bool]:
