@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steguard.rules._words import (
@@ -46,6 +46,7 @@ class Groups:
 
     index: PhraseIndex[Member]
     by_object: frozenset[int]
+    better: Mapping[str, str]
 
 
 def compile_groups(
@@ -53,8 +54,12 @@ def compile_groups(
     by_object: Iterable[Sequence[str]] = (),
     *,
     verbs: frozenset[str] = frozenset(),
+    better: Mapping[str, str] | None = None,
 ) -> Groups:
-    """Groups of phrases in all their forms; ``verbs`` must be clear verbs to count."""
+    """Groups of phrases in all their forms; ``verbs`` must be clear verbs to count.
+
+    ``better`` maps a word that no text must use to the word of its group that it must.
+    """
     groups = [*strict]
     first_object = len(groups)
     groups.extend(by_object)
@@ -66,7 +71,7 @@ def compile_groups(
     for word, numbers in member_of.items():
         for name, text in verb_forms(word).items():
             index.add(text, Member(word, name, tuple(numbers), word in verbs))
-    return Groups(index, frozenset(range(first_object, len(groups))))
+    return Groups(index, frozenset(range(first_object, len(groups))), better or {})
 
 
 class ConsistencyChecker:
@@ -75,7 +80,7 @@ class ConsistencyChecker:
     def __init__(self, groups: Groups, message: str | None = None) -> None:
         self._groups = groups
         self._message = message or (
-            "This text uses '{good}' for this meaning. Use one word for one meaning."
+            "For this meaning use '{good}' in the whole text. Use one word for one meaning."
         )
         self._terms: dict[tuple[int, str], str] = {}
         self.triggers: frozenset[str] | None = groups.index.triggers
@@ -115,6 +120,15 @@ class ConsistencyChecker:
     def _hit(self, member: Member, term: str, sentence: Sentence, at: int, end: int) -> Hit:
         start, stop = sentence.tokens[at].start, sentence.tokens[end - 1].end
         bad = sentence.text[start - sentence.start : stop - sentence.start]
+        wanted = self._groups.better.get(term, term)
+        if wanted == member.base:
+            return Hit(
+                start,
+                stop,
+                f"This text uses '{term}' and '{wanted}' for one meaning. Use only '{wanted}'.",
+                f"Write '{wanted}' in both places.",
+            )
+        term = wanted
         form = verb_forms(term)[member.form]
         if member.form == "past" and _after_be(sentence, at):
             form = verb_forms(term)["participle"]

@@ -46,11 +46,10 @@ def _look(sentence: Sentence) -> Iterable[Hit]:
 def _hits(sentence: Sentence) -> Iterator[Hit]:
     last = ""
     for index, word in enumerate(sentence.lowers):
-        if word == last:
-            if _is_slip(sentence, index):
-                yield _hit(sentence, index, 1)
-        elif word in _PAIRS and last in _PAIRS and _pair_repeats(sentence, index):
-            yield _hit(sentence, index - 1, 2)
+        slip = word == last and _is_slip(sentence, index)
+        pair = word in _PAIRS and last in _PAIRS and _pair_repeats(sentence, index)
+        if (slip or pair) and not in_quotes(sentence, index):
+            yield _hit(sentence, index, 1) if slip else _hit(sentence, index - 1, 2)
         last = word
 
 
@@ -75,7 +74,7 @@ def _is_slip(sentence: Sentence, at: int) -> bool:
     if second.text != first.text and not (second.text.islower() and first.text[1:].islower()):
         return len(word) == 1 and second.text.islower()
     name = second.text[0].isupper() and (not second.text.isupper() or len(word) < 5)
-    return not (name or in_quotes(sentence, at))
+    return not name
 
 
 def _adjacent(sentence: Sentence, at: int, count: int) -> bool:

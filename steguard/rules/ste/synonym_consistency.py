@@ -13,15 +13,15 @@ Example: ``Start the pump. Then initiate the second pump.``
 
 Instead: ``Start the pump. Then start the second pump.``
 
-Fix: Unsafe. The fix writes the first word in the same form; the writer must make sure that both
-words mean the same here.
+Fix: Unsafe. The fix writes the first word in the same form, or the word that ``banned-words`` asks
+for in its place. The writer must make sure that both words mean the same here.
 
 Source: STE 1.11.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import cast
 
 from pydantic import Field
@@ -29,6 +29,7 @@ from pydantic import Field
 from steguard.rules._consistency import ConsistencyChecker, Groups, compile_groups
 from steguard.rules._words import load_table
 from steguard.rules.base import Options, Rule
+from steguard.rules.own.banned_words import table
 from steguard.types import Safety, Status
 
 
@@ -51,7 +52,13 @@ def _groups(key: str) -> Groups:
     verbs = frozenset(word for group in (*strict, *by_object) for word in group)
     if options.groups is not None:
         strict, by_object = options.groups, []
-    return compile_groups([*strict, *options.extend], by_object, verbs=verbs)
+    return compile_groups([*strict, *options.extend], by_object, verbs=verbs, better=_better())
+
+
+@cache
+def _better() -> dict[str, str]:
+    """Words that ``banned-words`` replaces, so that two rules do not ask for two words."""
+    return {e.phrase: e.suggestion for e in table() if e.category == "synonym" and e.suggestion}
 
 
 RULE = Rule(
