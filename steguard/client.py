@@ -18,7 +18,8 @@ from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
 from steguard.flow import Ask, Pause, RetryPolicy, Run, Step, Tell, guard_flow
 from steguard.profile import Profile
-from steguard.request import Capabilities, RequestPlan, is_given
+from steguard.completions import Beta, Chat, RawResponse, attach
+from steguard.request import Capabilities, RequestPlan
 from steguard.result import Attempt, GuardResult
 from steguard.yamlfile import nearest
 
@@ -99,6 +100,16 @@ class _Base:
 
     copy = with_options
 
+    @property
+    def chat(self) -> Chat:
+        """``client.chat`` with guarded completions."""
+        return Chat(self, self._client.chat)
+
+    @property
+    def beta(self) -> Beta:
+        """``client.beta``, where older client libraries keep ``parse`` and ``stream``."""
+        return Beta(self, self._client.beta)
+
     def _begin(self, kwargs: dict[str, Any], raw: bool = False) -> _Call:
         own = kwargs.pop("steguard", None) or {}
         if not isinstance(own, Mapping):
@@ -165,7 +176,9 @@ class _Call:
     def given(self, result: GuardResult) -> Any:
         """What the caller gets: the completion with the report on it, or the raw response."""
         attach(result.response, result)
-        return RawResponse(self.raw_response, result) if self.raw else result.response
+        if self.raw:
+            return RawResponse(self.raw_response, result.response, result)
+        return result.response
 
 
 class Guard(_Base):
@@ -180,10 +193,6 @@ class Guard(_Base):
     """
 
     _flavour = "sync"
-
-    @property
-    def chat(self) -> Chat:
-        return Chat(self)
 
     def __enter__(self) -> Guard:
         self._client.__enter__()
@@ -225,17 +234,23 @@ class Guard(_Base):
 
     def _guarded(self, ask: Callable[..., Any], kwargs: dict[str, Any], raw: bool = False) -> Any:
         call = self._begin(kwargs, raw)
+        if kwargs.get("stream") is True:
+            return self._streamed(call, ask)
         return call.given(self._drive(call, ask))
+
+    def _streamed(self, call: _Call, ask: Callable[..., Any]) -> Any:
+        from steguard.streaming import SyncPump, guarded_stream
+
+        pump = SyncPump(call, ask, self._remember)
+        pump.open()
+        stream = guarded_stream(pump, pump.chunks(), pump.upstream)
+        return RawResponse(pump.raw, stream, stream) if call.raw else stream
 
 
 class AsyncGuard(_Base):
     """An async client whose answers obey a profile; as :class:`Guard`, with ``await``."""
 
     _flavour = "async"
-
-    @property
-    def chat(self) -> Chat:
-        return Chat(self)
 
     async def __aenter__(self) -> AsyncGuard:
         await self._client.__aenter__()
@@ -279,109 +294,17 @@ class AsyncGuard(_Base):
         self, ask: Callable[..., Awaitable[Any]], kwargs: dict[str, Any], raw: bool = False
     ) -> Any:
         call = self._begin(kwargs, raw)
+        if kwargs.get("stream") is True:
+            return await self._streamed(call, ask)
         return call.given(await self._drive(call, ask))
 
+    async def _streamed(self, call: _Call, ask: Callable[..., Awaitable[Any]]) -> Any:
+        from steguard.streaming import AsyncPump, guarded_stream
 
-class Chat:
-    """``client.chat`` with guarded completions."""
-
-    def __init__(self, guard: Guard | AsyncGuard) -> None:
-        self._guard = guard
-
-    @property
-    def completions(self) -> Completions:
-        return Completions(self._guard)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._guard._client.chat, name)
-
-
-class Completions:
-    """``client.chat.completions``, guarded. The methods take and give what the client's own do.
-
-    One class serves both guards: with an :class:`AsyncGuard` every result is awaitable.
-    """
-
-    def __init__(self, guard: Guard | AsyncGuard) -> None:
-        self._guard = guard
-        self._own = guard._client.chat.completions
-
-    def create(self, **kwargs: Any) -> Any:
-        """As the client's ``create``; ``steguard={...}`` overrides profile or schema for this call."""
-        _refuse_stream(kwargs)
-        return self._guard._guarded(self._own.create, kwargs)
-
-    def parse(self, *, response_format: Any = None, **kwargs: Any) -> Any:
-        """As the client's ``parse``: the answer's data also as a pydantic object."""
-        _refuse_stream(kwargs)
-        if not is_given(response_format):
-            return self._guard._guarded(self._own.create, kwargs)
-        own = dict(kwargs.pop("steguard", None) or {})
-        kwargs["steguard"] = {**own, "schema": own.get("schema", response_format)}
-        pending = self._guard._guarded(self._own.create, kwargs)
-        if inspect.isawaitable(pending):
-
-            async def later() -> Any:
-                return _typed(await pending, response_format)
-
-            return later()
-        return _typed(pending, response_format)
-
-    @property
-    def with_raw_response(self) -> RawCompletions:
-        return RawCompletions(self._guard, self._own.with_raw_response)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._own, name)
-
-
-class RawCompletions:
-    """``client.chat.completions.with_raw_response``, guarded."""
-
-    def __init__(self, guard: Guard | AsyncGuard, own: Any) -> None:
-        self._guard = guard
-        self._own = own
-
-    def create(self, **kwargs: Any) -> Any:
-        """As the client's; ``.parse()`` of the result gives the guarded completion."""
-        _refuse_stream(kwargs)
-        return self._guard._guarded(self._own.create, kwargs, raw=True)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._own, name)
-
-
-class RawResponse:
-    """A raw HTTP response whose ``parse()`` gives the guarded completion.
-
-    Headers, status and the rest are those of the last call to the endpoint.
-    """
-
-    def __init__(self, raw: Any, result: GuardResult) -> None:
-        self._raw = raw
-        self.steguard = result
-
-    def parse(self, **options: Any) -> Any:
-        return self._raw.parse(**options) if options else self.steguard.response
-
-    @property
-    def __class__(self) -> Any:  # type: ignore[override]
-        return type(self._raw)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._raw, name)
-
-
-def attach(response: Any, result: GuardResult) -> None:
-    """Put the report at ``response.steguard`` without making it a field of the response.
-
-    A dump or a comparison of the response does not see it. What takes no attributes, such as a
-    plain mapping, stays without.
-    """
-    try:
-        object.__setattr__(response, "steguard", result)
-    except (AttributeError, TypeError):
-        return
+        pump = AsyncPump(call, ask, self._remember)
+        await pump.open()
+        stream = guarded_stream(pump, pump.chunks(), pump.upstream)
+        return RawResponse(pump.raw, stream, stream) if call.raw else stream
 
 
 def flavour(client: Any) -> str:
@@ -406,38 +329,6 @@ def _require_completions(client: Any) -> None:
 
 def _name(client: Any) -> str:
     return f"the class {client.__name__}" if isinstance(client, type) else type(client).__name__
-
-
-def _refuse_stream(kwargs: Mapping[str, Any]) -> None:
-    if kwargs.get("stream") is True:
-        raise UsageError("'stream=True' is not supported here yet; leave it out")
-
-
-def _typed(completion: Any, model: Any) -> Any:
-    """The completion as the client library's parsed type."""
-    from openai.types.chat import ParsedChatCompletion
-
-    report = getattr(completion, "steguard", None)
-    data = completion.model_dump()
-    for choice in data["choices"]:
-        text = choice["message"].get("content")
-        choice["message"]["parsed"] = None
-        if text and not choice["message"].get("refusal") and choice["finish_reason"] == "stop":
-            choice["message"]["parsed"] = _validated(model, text)
-    kind = ParsedChatCompletion[model] if isinstance(model, type) else ParsedChatCompletion[Any]
-    parsed = kind.model_construct(**{**dict(completion), "choices": kind.model_validate(data).choices})
-    if report is not None:
-        attach(parsed, report)
-    return parsed
-
-
-def _validated(model: Any, text: str) -> Any:
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(model).validate_json(text)
-    except ValidationError:
-        return None
 
 
 def _close(awaitable: Any) -> None:

@@ -87,7 +87,7 @@ class Contract:
         lines = Lines(extract.text)
         findings = list(extract.findings)
         for part in extract.parts:
-            findings.extend(self._check_part(part, extract.text, lines))
+            findings.extend(self.check_part(part, extract.text, lines))
         findings.sort(key=lambda f: (f.span.start, f.span.end, f.code))
         return Verdict(extract.text, tuple(findings), extract.data, extract)
 
@@ -95,21 +95,27 @@ class Contract:
         """The sentences of a part, positions within the part."""
         return segment(part.text, format=part.format, language=self.language)
 
-    def _check_part(self, part: Part, text: str, lines: Lines) -> Iterator[Finding]:
+    def check_part(self, part: Part, text: str, lines: Lines) -> Iterator[Finding]:
+        """The findings in one part of the answer ``text``."""
         run = self.rules(part.section).start(self.language)
         sentences = self.sentences(part)
+
+        def found(active: ActiveRule, hit: Hit, sentence: str = "") -> Finding:
+            excerpt = text[part.place(hit.start) : part.place(hit.end)]
+            return make_finding(active, hit, part, excerpt, lines, sentence)
+
         for sentence in sentences:
             for active, hit in run.sentence(sentence):
-                yield make_finding(active, hit, part, text, lines, sentence.text)
+                yield found(active, hit, sentence.text)
         document = Document(part.text, part.format, self.language, sentences)
         for active, hit in run.finish(document):
-            yield make_finding(active, hit, part, text, lines)
+            yield found(active, hit)
 
 
 def make_finding(
-    active: ActiveRule, hit: Hit, part: Part, text: str, lines: Lines, sentence: str = ""
+    active: ActiveRule, hit: Hit, part: Part, excerpt: str, lines: Lines, sentence: str = ""
 ) -> Finding:
-    """What a rule found in a part, as a finding in the whole answer ``text``."""
+    """What a rule found in a part, as a finding in the whole answer."""
     start, end = part.place(hit.start), part.place(hit.end)
     line, column = lines.position(start)
     safety = hit.safety or active.rule.fix
@@ -128,7 +134,7 @@ def make_finding(
         suggestion=hit.suggestion,
         fix=fix,
         pointer=part.pointer,
-        excerpt=text[start:end],
+        excerpt=excerpt,
         sentence=sentence,
     )
 

@@ -23,6 +23,8 @@ _TEXTS = {
         "whole": "The answer as a whole is not correct:",
         "more": "{count} more sentences have the same faults.",
         "close": "Write the full answer again. Keep the correct sentences. Write the answer only.",
+        "resume": "The correct text stops after these words: {tail}. Write the rest of the text only. "
+        "Do not write the correct text again.",
         "json": "Write the full JSON again. Write the JSON only.",
         "html": "Write the full HTML again. Write the HTML only.",
     },
@@ -33,6 +35,7 @@ _TEXTS = {
         "whole": "整个回答不正确：",
         "more": "另有 {count} 个句子有同样的问题。",
         "close": "重新写出完整的回答。保留正确的句子。只写回答。",
+        "resume": "正确的文字到这里为止：{tail}。只写后面的文字。不重复正确的文字。",
         "json": "重新写出完整的 JSON。只写 JSON。",
         "html": "重新写出完整的 HTML。只写 HTML。",
     },
@@ -45,15 +48,17 @@ def build_feedback(
     form: str = "text",
     language: str = "en",
     detail: str = "sentences",
+    kept: str = "",
 ) -> str:
     """The message that asks for a better answer.
 
     It quotes each faulty sentence and says what to write instead. ``detail`` is ``sentences``, or
-    ``summary`` for one line a rule without quotes. Warnings are named only beside errors.
+    ``summary`` for one line a rule without quotes. Where ``kept`` is a text that the reader has
+    seen already, the message asks for what follows it.
     """
     texts = _TEXTS["zh" if language == "zh" else "en"]
     errors = [f for f in findings if f.severity is Severity.ERROR]
-    close = texts.get(form, texts["close"])
+    close = texts["resume"].format(tail=_code(_last_words(kept))) if kept else texts.get(form, texts["close"])
     if detail == "summary":
         lines = list(dict.fromkeys(_advice(f) for f in errors))[:MAX_SENTENCES]
         return "\n".join([texts["open"], "", *(f"- {line}" for line in lines), "", close])
@@ -81,7 +86,7 @@ def _advice(finding: Finding) -> str:
     """One finding as one line: what is wrong, then what to write."""
     message = _QUOTED.sub(r"`\1`", finding.message.strip())
     suggestion = _QUOTED.sub(r"`\1`", (finding.suggestion or "").strip())
-    if not suggestion or suggestion.rstrip(".") in message:
+    if not suggestion or suggestion.rstrip(".") in message.replace("`", ""):
         return message
     if suggestion.endswith((".", "。")):
         return f"{message} {suggestion}"
@@ -94,6 +99,11 @@ def _code(text: str) -> str:
     while marks in text:
         marks += "`"
     return f"{marks} {text} {marks}" if len(marks) > 1 else f"`{text}`"
+
+
+def _last_words(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 80 else flat[-80:].partition(" ")[2] or flat[-80:]
 
 
 def _one_line(sentence: str) -> str:

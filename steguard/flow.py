@@ -124,7 +124,7 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
         if not choices:
             choices.append(ChoiceResult(Outcome.NOT_CHECKED, "", reason="no_choices"))
     except Exception as error:
-        _attach(error, run)
+        attach_run(error, run)
         raise
     result = run.result(choices, run.plan.response(answer.response, choices, responses, run.usage))
     log.info(
@@ -132,7 +132,7 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
         result.profile, result.outcome.value, len(result.attempts), result.usage.total_tokens,
     )
     if result.outcome is Outcome.REJECTED and run.contract.profile.spec.fallback == "raise":
-        raise OutputRejected(_rejection(result), result)
+        raise OutputRejected(rejection(result), result)
     return result
 
 
@@ -178,7 +178,7 @@ def _settle(
             get(answer.response, "id"),
             verdict.extract.recovery,
         )
-        pause, stopped = _next(run, number, begun) if failed else (0.0, None)
+        pause, stopped = next_attempt(run, number, begun) if failed else (0.0, None)
         if failed and stopped is None:
             feedback = build_feedback(
                 verdict.findings,
@@ -219,7 +219,7 @@ def _judge(contract: Contract, reply: Reply) -> Verdict:
     return contract.check(reply.text)
 
 
-def _next(run: Run, number: int, begun: float) -> tuple[float, str | None]:
+def next_attempt(run: Run, number: int, begun: float) -> tuple[float, str | None]:
     """Seconds to wait before the next attempt, and why there is none."""
     import tenacity
 
@@ -255,7 +255,7 @@ def _fallen(run: Run, drafts: Sequence[Verdict], stopped: str) -> ChoiceResult:
     )
 
 
-def _attach(error: Exception, run: Run) -> None:
+def attach_run(error: Exception, run: Run) -> None:
     """Put the attempts so far on an exception that passes through."""
     choice = ChoiceResult(Outcome.ERROR, "", reason=type(error).__name__)
     try:
@@ -264,7 +264,7 @@ def _attach(error: Exception, run: Run) -> None:
         log.debug("the exception %s takes no attributes", type(error).__name__)
 
 
-def _rejection(result: GuardResult) -> str:
+def rejection(result: GuardResult) -> str:
     worst = [f for f in result.findings if f.severity == "error"]
     shown = "; ".join(f"{f.rule}: {f.message}" for f in worst[:3])
     more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""

@@ -86,8 +86,8 @@ class StreamSpec(_Model):
 
     mode: Literal["hold", "buffer", "observe"] = "hold"
     resume: bool = Field(True, description="After a violation, ask only for the rest.")
-    max_pending: int = Field(
-        4000, ge=200, description="Characters that may wait for a sentence end."
+    max_chars: int = Field(
+        1_000_000, ge=100, description="The stream is closed after so many characters."
     )
 
 

@@ -179,12 +179,19 @@ def _with_text(choice: Any, text: str, index: int) -> Any:
     return choice.model_copy(update=update)
 
 
+def summed_usage(chunk: Any, usage: Usage) -> Any:
+    """The usage of a chunk with the numbers of all attempts."""
+    return _summed(get(chunk, "usage"), usage)
+
+
 def _summed(told: Any, usage: Usage) -> Any:
     update: dict[str, Any] = {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.total_tokens,
     }
+    if isinstance(told, Mapping):
+        return {**told, **update}
     prompt = getattr(told, "prompt_tokens_details", None)
     if prompt is not None:
         update["prompt_tokens_details"] = prompt.model_copy(update={"cached_tokens": usage.cached_tokens})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from steguard.edits import apply_edits
 from steguard.errors import ProfileError, UsageError
 from steguard.forms import Extract, Part, fault
-from steguard.jsontext import JsonTextError, escape_pointer, scan
+from steguard.jsontext import JsonTextError, StringField, escape_pointer, scan
 from steguard.ruleset import Lines
 from steguard.types import Edit, Finding, Severity
 
@@ -175,7 +175,7 @@ class JsonForm:
                 strings, spans, error = _scan(body)
         lines = Lines(body)
         if error is not None:
-            return Extract(body, [], [_invalid(error, body, lines)])
+            return Extract(body, [], [self.invalid(error, body)])
         data = json.loads(body)
         findings = list(self._mismatches(data, body, lines, spans))
         if recovery:
@@ -191,9 +191,9 @@ class JsonForm:
             )
         parts = []
         for field in strings:
-            section = self.section(field.pointer, data)
+            section = self.section(field.pointer, field.value)
             if section != "off":
-                parts.append(Part(field.value, field.raw, "plain", field.pointer, section, _escape))
+                parts.append(self.part(field, section))
         return Extract(body, parts, findings, data, recovery)
 
     def join(self, extract: Extract, replacements: dict[int, str]) -> str | None:
@@ -231,7 +231,22 @@ class JsonForm:
     def describe(self) -> dict[str, Any]:
         return {"format": "json", "schema": self.schema, "schema_text": _outline(self.schema)}
 
-    def section(self, pointer: str, data: Any) -> str:
+    def part(self, field: StringField, section: str) -> Part:
+        """A string field as prose."""
+        return Part(field.value, field.raw, "plain", field.pointer, section, _escape)
+
+    def invalid(self, error: JsonTextError, text: str) -> Finding:
+        """The finding for a text that is no JSON."""
+        return fault(
+            "invalid-json",
+            f"The answer is not JSON: {error.message}.",
+            (error.offset, error.offset + 1),
+            text=text,
+            lines=Lines(text),
+            suggestion="Write one JSON value and nothing else.",
+        )
+
+    def section(self, pointer: str, value: str) -> str:
         """The section whose rules apply to the string at this pointer; ``off`` for none.
 
         The profile's own patterns decide first, then ``x-ste`` in the schema. Without either,
@@ -248,8 +263,7 @@ class JsonForm:
                 return "off"
         if chosen or self._marked:
             return "off"
-        value = _at(data, pointer)
-        return "default" if isinstance(value, str) and len(value.split()) > 1 else "off"
+        return "default" if len(value.split()) > 1 else "off"
 
     def _schemas(self, pointer: str) -> list[Mapping[str, Any]]:
         """Every subschema that speaks of the value at this pointer."""
@@ -369,17 +383,6 @@ def _scan(text: str) -> tuple[Any, dict[str, tuple[int, int]], JsonTextError | N
     except JsonTextError as error:
         return [], {}, error
     return strings, spans, None
-
-
-def _invalid(error: JsonTextError, text: str, lines: Lines) -> Finding:
-    return fault(
-        "invalid-json",
-        f"The answer is not JSON: {error.message}.",
-        (error.offset, error.offset + 1),
-        text=text,
-        lines=lines,
-        suggestion="Write one JSON value and nothing else.",
-    )
 
 
 def _explain(error: Any) -> tuple[str, str | None]:

@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from steguard.cli import main
 from steguard.testing import Scripted, ScriptedModel
 
 BAD = "You should open the file.\n"
 GOOD = "Open the file.\n"
 
 
-def steguard(*args: str, text: str | None = None, cwd: Path | None = None, **env: str) -> Any:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI_")}
-    return subprocess.run(
-        [sys.executable, "-m", "steguard", *args],
-        input=text,
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**clean, "COLUMNS": "120", **env},
-        check=False,
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def steguard(*args: str, text: str = "", cwd: Path | None = None, **env: str) -> Done:
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    stdin = io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [n for n in os.environ if n.startswith("OPENAI_")]:
+            patch.delenv(name)
+        for name, value in {"COLUMNS": "120", **env}.items():
+            patch.setenv(name, value)
+        patch.chdir(cwd or Path.cwd())
+        patch.setattr("sys.stdin", stdin)
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main(list(args))
+    code = ended.value.code
+    return Done(code if isinstance(code, int) else int(code is not None), out.getvalue(), err.getvalue())
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "steguard", "check", "-"], input=BAD, capture_output=True, text=True, check=False
     )
+    assert (done.returncode, "banned-words" in done.stdout) == (1, True)
 
 
 # --- check

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,8 +31,6 @@ def command(
         str | None,
         typer.Option(
             "--changed",
-            is_flag=False,
-            flag_value="HEAD",
             metavar="[REV]",
             help="Only lines added since a git revision (HEAD).",
         ),
@@ -51,8 +48,6 @@ def command(
     """Check texts. Exit status: 0 clean, 1 findings, 2 usage or bad input."""
     if format not in FORMATS:
         raise InputError(f"unknown format '{format}'{nearest(format, list(FORMATS))}")
-    if changed is not None and changed != "HEAD" and Path(changed).exists():
-        files, changed = [changed, *files], "HEAD"
     contract = compile_contract(profile, schema=schema)
     if preview:
         contract = compile_contract(_with_preview(contract), schema=schema)

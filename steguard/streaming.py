@@ -1,0 +1,293 @@
+"""Drives :func:`stream_flow` for sync and async callers, behind the client's own stream type."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
+from typing import Any
+
+from steguard.errors import GuardError, SteguardError, UsageError
+from steguard.flow import Pause, Tell
+from steguard.result import GuardResult
+from steguard.stream import END, Close, Next, Open, Release, StreamState, stream_flow
+
+
+class StreamError(GuardError):
+    """The endpoint sent something that is no event of a stream."""
+
+
+class _Pump:
+    """What the sync and the async pump share: the flow, the open upstream, the report."""
+
+    def __init__(self, call: Any, ask: Callable[..., Any], keep: Callable[[GuardResult], None]) -> None:
+        self.call = call
+        self.ask = ask
+        self.keep = keep
+        self.state = StreamState(call.run)
+        self.flow = stream_flow(self.state)
+        self.upstream: Any = None
+        self.source: Any = None
+        self.raw: Any = None
+        self.step: Any = None
+        self.ended = False
+
+    def begin(self) -> None:
+        self.step = next(self.flow)
+
+    def advance(self, value: Any, error: BaseException | None) -> bool:
+        """Move the flow one step; whether it goes on."""
+        try:
+            self.step = self.flow.throw(error) if error is not None else self.flow.send(value)
+        except StopIteration:
+            self.ended = True
+            self.keep(self.state.report())
+        return not self.ended
+
+    def opened(self, reply: Any) -> None:
+        """Take an open stream, or the raw response that holds one."""
+        if self.call.raw:
+            self.raw = self.call.raw_response = reply
+            reply = reply.parse()
+        self.upstream = self.source = reply
+
+    def translate(self, error: BaseException) -> BaseException:
+        """A decoding fault of the client library as an error that says what it is."""
+        if isinstance(error, ValueError) and not isinstance(error, SteguardError):
+            told = StreamError(f"the endpoint sent an event that is no JSON: {error}", self.state.report())
+            told.__cause__ = error
+            return told
+        return error
+
+
+class SyncPump(_Pump):
+    """Runs the flow and yields the released chunks."""
+
+    def open(self) -> None:
+        """Open the first upstream, so that its errors are raised by ``create`` itself."""
+        self.begin()
+        while isinstance(self.step, Open):
+            value, error = self._act(self.step)
+            if not self.advance(value, error) or error is None:
+                break
+
+    def chunks(self) -> Iterator[Any]:
+        try:
+            while not self.ended:
+                step = self.step
+                if isinstance(step, Release):
+                    yield from step.chunks
+                    self.advance(None, None)
+                    continue
+                value, error = self._act(step)
+                self.advance(value, error)
+            if self.call.on_result:
+                self.call.on_result(self.state.report())
+        finally:
+            self.close()
+
+    def _act(self, step: Any) -> tuple[Any, BaseException | None]:
+        try:
+            if isinstance(step, Next):
+                return next(self.upstream, END), None
+            if isinstance(step, Open):
+                reply = self.ask(**step.kwargs)
+                if inspect.isawaitable(reply):
+                    reply.close()  # type: ignore[attr-defined]
+                    raise UsageError("this client is async; use AsyncGuard for it")
+                self.opened(reply)
+                self.upstream = _iterator(self.upstream)
+            elif isinstance(step, Close):
+                self.close()
+            elif isinstance(step, Pause):
+                import time
+
+                time.sleep(step.seconds)
+            elif isinstance(step, Tell) and self.call.on_attempt:
+                self.call.on_attempt(step.attempt)
+        except BaseException as error:
+            self.close()
+            return None, self.translate(error)
+        return None, None
+
+    def close(self) -> None:
+        upstream, self.upstream = self.upstream, None
+        close = getattr(upstream, "close", None)
+        if close is not None:
+            close()
+
+
+class AsyncPump(_Pump):
+    """As :class:`SyncPump`, with ``await``."""
+
+    async def open(self) -> None:
+        self.begin()
+        while isinstance(self.step, Open):
+            value, error = await self._act(self.step)
+            if not self.advance(value, error) or error is None:
+                break
+
+    async def chunks(self) -> AsyncIterator[Any]:
+        try:
+            while not self.ended:
+                step = self.step
+                if isinstance(step, Release):
+                    for chunk in step.chunks:
+                        yield chunk
+                    self.advance(None, None)
+                    continue
+                value, error = await self._act(step)
+                self.advance(value, error)
+            if self.call.on_result:
+                await _maybe(self.call.on_result(self.state.report()))
+        finally:
+            await self.close()
+
+    async def _act(self, step: Any) -> tuple[Any, BaseException | None]:
+        try:
+            if isinstance(step, Next):
+                try:
+                    return await anext(self.upstream), None
+                except StopAsyncIteration:
+                    return END, None
+            if isinstance(step, Open):
+                reply = self.ask(**step.kwargs)
+                if not inspect.isawaitable(reply):
+                    if not hasattr(reply, "__aiter__"):
+                        raise UsageError("this client is sync; use Guard for it")
+                else:
+                    reply = await reply
+                self.opened(reply)
+                if inspect.isawaitable(self.upstream):
+                    self.upstream = await self.upstream
+                if not hasattr(self.upstream, "__anext__"):
+                    self.upstream = aiter(self.upstream)
+            elif isinstance(step, Close):
+                await self.close()
+            elif isinstance(step, Pause):
+                import anyio
+
+                await anyio.sleep(step.seconds)
+            elif isinstance(step, Tell) and self.call.on_attempt:
+                await _maybe(self.call.on_attempt(step.attempt))
+        except BaseException as error:
+            await self.close()
+            return None, self.translate(error)
+        return None, None
+
+    async def close(self) -> None:
+        upstream, self.upstream = self.upstream, None
+        for name in ("close", "aclose"):
+            close = getattr(upstream, name, None)
+            if close is not None:
+                await _maybe(close())
+                return
+
+
+def guarded_stream(pump: Any, iterator: Any, like: Any) -> Any:
+    """A stream of the client library's own type over the released chunks.
+
+    ``iterator`` gives the chunks. The report stands at ``stream.steguard``, early with the
+    findings so far and complete at the end.
+    """
+    kind = _stream_type(type(like)) if _is_client_stream(like) else _PlainStream
+    if isinstance(pump, AsyncPump) and kind is _PlainStream:
+        kind = _PlainAsyncStream
+    stream = kind.__new__(kind)
+    stream._guard_pump = pump
+    stream._iterator = iterator
+    return stream
+
+
+def _is_client_stream(like: Any) -> bool:
+    """Whether this is a stream of the client library, whose classes read ``_iterator``."""
+    roots = {base.__module__.split(".")[0] for base in type(like).__mro__}
+    return "openai" in roots and hasattr(like, "_iterator")
+
+
+class _Report:
+    """The report of a stream, early and at the end."""
+
+    _guard_pump: Any
+    _iterator: Any
+
+    @property
+    def steguard(self) -> GuardResult:
+        """The result; while the stream runs, what is known so far."""
+        return self._guard_pump.state.report()  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_guard") or name == "_iterator":
+            raise AttributeError(name)
+        return getattr(self._guard_pump.source, name)
+
+
+class _PlainStream(_Report):
+    """A stream for clients whose own type is unknown."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._iterator)
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the upstream; the chunks released so far stay valid."""
+        self._iterator.close()
+        self._guard_pump.close()
+
+
+class _PlainAsyncStream(_Report):
+    """The async form of :class:`_PlainStream`."""
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return aiter(self._iterator)
+
+    async def __anext__(self) -> Any:
+        return await anext(self._iterator)
+
+    async def __aenter__(self) -> Any:
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the upstream; the chunks released so far stay valid."""
+        await self._iterator.aclose()
+        await self._guard_pump.close()
+
+    aclose = close
+
+
+@cache
+def _stream_type(base: type) -> Any:
+    """The client's own stream class with the guard's iterator and close."""
+    own = _PlainAsyncStream if hasattr(base, "__aiter__") else _PlainStream
+    names = {
+        name: own.__dict__[name]
+        for name in ("__iter__", "__next__", "__aiter__", "__anext__", "close", "aclose")
+        if name in own.__dict__
+    }
+    body = {
+        **names,
+        "steguard": _Report.steguard,
+        "__getattr__": _Report.__getattr__,
+        "response": property(lambda self: self._guard_pump.source.response),
+        "__doc__": "A guarded stream; it is the client library's own type.",
+    }
+    return type(base.__name__, (base,), body)
+
+
+def _iterator(stream: Any) -> Any:
+    return stream if hasattr(stream, "__next__") else iter(stream)
+
+
+async def _maybe(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
