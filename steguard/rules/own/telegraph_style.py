@@ -65,12 +65,9 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
     spoken = [at for at, t in enumerate(tokens) if t.kind is not Kind.PUNCT]
     if not spoken or any(tokens[at].kind is Kind.CJK for at in spoken):
         return
-    if (
-        len(tokens) == 2
-        and spoken == [0]
-        and _needs_object(tokens[spoken[0]].lower, tokens[spoken[0]].kind)
-    ):
-        message = f"The sentence '{tokens[spoken[0]].text}' has no object."
+    first = tokens[spoken[0]]
+    if len(tokens) == 2 and spoken == [0] and _needs_object(first.lower, first.kind):
+        message = f"The sentence '{first.text}' has no object."
         yield Hit(sentence.start, sentence.end, message, "Write the object of the verb.")
     elif _has_no_verb(sentence, spoken):
         yield Hit(sentence.start, sentence.end, "The sentence has no verb.", "Write who does what.")
