@@ -1,7 +1,8 @@
 """Emoji, decorative symbols and rows of marks in a text.
 
 Finds: Emoji and ornaments, ``!!!``, ``???`` and rows such as ``=====`` inside a sentence. Check
-marks, arrows, ``°``, ``©`` and mathematical signs carry meaning and are not meant.
+marks, arrows, ``°``, ``©``, mathematical signs and a status in a table cell (✅, ❌) carry meaning
+and are not meant.
 
 Why: A decoration gives no information, and a program reads it as data.
 
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Iterator
 
 from steguard.rules._words import in_quotes, token_at
 from steguard.rules.base import PerSentence, Rule
-from steguard.text.model import Kind, Sentence
+from steguard.text.model import BlockKind, Kind, Sentence
 from steguard.types import Edit, Hit, Safety, Status
 
 # Joiners, skin tones and variation selectors belong to the emoji before them.
@@ -65,6 +66,8 @@ def _emoji(sentence: Sentence) -> Iterator[Hit]:
         if match[0][0] in _KEPT or _protected(sentence, start + first, stop + first):
             continue
         status = any(sign in match[0] for sign in _STATUS)
+        if status and sentence.block.kind is BlockKind.TABLE_CELL:
+            continue
         yield Hit(
             start + first,
             stop + first,

@@ -73,8 +73,9 @@ def _is_slip(sentence: Sentence, at: int) -> bool:
         return False
     if second.text != first.text and not (second.text.islower() and first.text[1:].islower()):
         return len(word) == 1 and second.text.islower()
-    name = second.text[0].isupper() and (not second.text.isupper() or len(word) < 5)
-    return not name
+    if second.text.isupper():
+        return len(word) > 4 or word in _PAIRS
+    return not second.text[0].isupper()
 
 
 def _adjacent(sentence: Sentence, at: int, count: int) -> bool:

@@ -58,7 +58,11 @@ def _groups(key: str) -> Groups:
 @cache
 def _better() -> dict[str, str]:
     """Words that ``banned-words`` replaces, so that two rules do not ask for two words."""
-    return {e.phrase: e.suggestion for e in table() if e.category == "synonym" and e.suggestion}
+    return {
+        e.phrase: e.suggestion.removesuffix(" that")
+        for e in table()
+        if e.category == "synonym" and e.suggestion
+    }
 
 
 RULE = Rule(
