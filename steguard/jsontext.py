@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 MAX_DEPTH = 200
 
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
+_WHOLE = re.compile(r'[^"\\\x00-\x1f]*+"')
 _SPACE = re.compile(r"[ \t\n\r]+")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -145,18 +146,18 @@ class JsonScanner:
         if frame and frame.is_object and wants in ("first", "key"):
             if char != '"':
                 raise JsonTextError(f"a key in double quotes is missing before '{char}'", here)
-            return self._open_string(at, is_key=True)
+            return self._open_string(text, at, is_key=True)
         if frame and wants == "colon":
             if char != ":":
                 raise JsonTextError(f"a colon is missing before '{char}'", here)
             frame.wants = "value"
             return at + 1
-        return self._open_value(char, at, here)
+        return self._open_value(text, char, at, here)
 
-    def _open_value(self, char: str, at: int, here: int) -> int:
+    def _open_value(self, text: str, char: str, at: int, here: int) -> int:
         self._token_start = here
         if char == '"':
-            return self._open_string(at, is_key=False)
+            return self._open_string(text, at, is_key=False)
         if char in "{[":
             if len(self._stack) >= MAX_DEPTH:
                 raise JsonTextError(f"more than {MAX_DEPTH} levels", here)
@@ -171,11 +172,18 @@ class JsonScanner:
             return at + 1
         raise JsonTextError(f"no value begins with '{char}'", here)
 
-    def _open_string(self, at: int, *, is_key: bool) -> int:
-        self._mode, self._is_key = "string", is_key
+    def _open_string(self, text: str, at: int, *, is_key: bool) -> int:
+        self._is_key = is_key
         self._token_start = self._offset + at
-        self._pieces, self._decoded_length, self._escape, self._high = [], 0, "", ""
         self._points = ([0], [self._token_start + 1])
+        whole = _WHOLE.match(text, at + 1)
+        if whole:
+            end = whole.end()
+            self._pieces = [text[at + 1 : end - 1]]
+            self._end_string(self._offset + end)
+            return end
+        self._mode = "string"
+        self._pieces, self._decoded_length, self._escape, self._high = [], 0, "", ""
         return at + 1
 
     def _string(self, text: str, at: int) -> int:

@@ -33,6 +33,7 @@ class Checker(Protocol):
 
     ``triggers`` holds lower-case tokens of which a sentence needs at least one for the rule to
     look at it; None means every sentence. ``blind`` checkers (``finish`` only) use an empty set.
+    A checker whose class says ``stateless = True`` remembers nothing and is shared by all texts.
     """
 
     triggers: frozenset[str] | None
@@ -44,6 +45,8 @@ class Checker(Protocol):
 
 class PerSentence:
     """A checker made of one function that needs no memory."""
+
+    stateless = True
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class PerSentence:
 class PerDocument:
     """A checker made of one function over the finished text."""
 
+    stateless = True
     triggers: frozenset[str] | None = frozenset()
 
     def __init__(self, function: Callable[[Document], Iterable[Hit]]) -> None:
