@@ -25,6 +25,7 @@ from steguard.text.phraseindex import PhraseIndex, elements
 from steguard.types import Edit, Hit, Safety
 
 _HAVE = word_set("have has had having get gets got")
+_CLAUSE_STARTS = word_set(", and but that because so if when while")
 _MONTH = word_set("is was has had and through , to until of ' ’s 's")
 
 
@@ -170,6 +171,8 @@ class SubstitutionChecker:
         safe = item.safe == "true" or (
             item.safe == "determiner" and after(sentence, end) in DETERMINERS
         )
+        if good == "" and end - at > 1 and not _is_apart(sentence, at):
+            safe = False
         return Hit(
             start,
             stop,
@@ -200,6 +203,11 @@ _FAULT = {
     "filler": "'{bad}' gives no information.",
     "": "Do not use '{bad}'.",
 }
+
+
+def _is_apart(sentence: Sentence, at: int) -> bool:
+    """Whether a phrase starts a clause: in ``(except as noted above)`` it cannot go away."""
+    return is_first_word(sentence, at) or before(sentence, at) in _CLAUSE_STARTS
 
 
 def _is_participle(form: Form, sentence: Sentence, at: int) -> bool:
