@@ -134,12 +134,9 @@ def plural(noun: str) -> str:
 
 def match_case(like: str, word: str) -> str:
     """``word`` with the capitals of ``like``: ``Utilize`` -> ``Use``, ``UTILIZE`` -> ``USE``."""
-    letters = [c for c in like if c.isalpha()]
-    if len(letters) > 1 and all(c.isupper() for c in letters):
+    if len(like) > 1 and like.isupper():
         return word.upper()
-    if letters and letters[0].isupper():
-        return capital(word)
-    return word
+    return capital(word) if like[:1].isupper() else word
 
 
 def capital(word: str) -> str:
