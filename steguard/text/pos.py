@@ -42,17 +42,18 @@ PROPER = 1 << 24  # a name: a capital inside a sentence
 _FUNCTION = DET | PRON | PREP | CONJ | SUB | MODAL | BE | HAVE | DO | GET | NUM | WH | TO | NOT
 _OBJECT = DET | PRON | NUM
 _NAMES_A_NOUN = DET | ADJ | NUM
-_KINDS = {Kind.CODE: NOUN, Kind.NUMBER: NUM, Kind.PUNCT: MARK, Kind.CJK: NOUN}
+_CODE, _CJK = Kind.CODE, Kind.CJK
 
 
 def masks(sentence: Sentence) -> list[int]:
     """The possible classes of each token."""
     known = sentence.cache.get("masks")
     if known is None:
-        known = [
-            classes(t.lower) if t.kind is Kind.WORD else _KINDS[t.kind] for t in sentence.tokens
-        ]
-        sentence.cache["masks"] = known
+        found = list(map(classes, sentence.lowers))
+        for at, token in enumerate(sentence.tokens):
+            if token.kind is _CODE or token.kind is _CJK:
+                found[at] = NOUN
+        sentence.cache["masks"] = known = found
     return known  # type: ignore[return-value]
 
 
@@ -187,13 +188,28 @@ def _is_third(before: int, after: int) -> bool:
     return before & (NOUN | PROPER) != 0 and bool(after & (DET | PRON | TO | SUB | ADV))
 
 
+_LEADS = frozenset(("please", "then", "first", "next"))
+
+
+def _may_command(sentence: Sentence, start: int) -> bool:
+    """A cheap look before the tagger: the first word that counts can be a command."""
+    possible, lowers = masks(sentence), sentence.lowers
+    for at in range(start, len(lowers)):
+        mask = possible[at]
+        if mask & (BASE | DO | BE | HAVE | GET) or lowers[at] in ("never", "don’t"):
+            return True
+        if not (mask & (ADV | NOT | MARK) or lowers[at] in _LEADS):
+            return False
+    return False
+
+
 def imperative_at(sentence: Sentence, start: int = 0) -> int | None:
     """The token of the command verb if the clause from ``start`` is a command, else None."""
+    if not _may_command(sentence, start):
+        return None
     tag = tags(sentence)
     at = start
-    while at < len(tag) and (
-        tag[at] & (ADV | NOT | MARK) or sentence.lowers[at] in ("please", "then", "first", "next")
-    ):
+    while at < len(tag) and (tag[at] & (ADV | NOT | MARK) or sentence.lowers[at] in _LEADS):
         at += 1
     if at >= len(tag):
         return None

@@ -191,7 +191,7 @@ def _guess(word: str) -> int:
     if "-" in word:
         return _hyphenated(word)
     if not word[:1].isalpha():
-        return NUM | NOUN if any(c.isalnum() for c in word) else MARK
+        return NUM if any(c.isalnum() for c in word) else MARK
     if word.endswith("ly") and len(word) > 4:
         return ADV
     if word.startswith("un") and len(word) > 5 and participle(word[2:]):

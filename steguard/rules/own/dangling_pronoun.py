@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from steguard.rules.base import Rule
-from steguard.text.model import BlockKind, Document, Sentence
+from steguard.rules.base import PerSentence, Rule
+from steguard.text.model import BlockKind, Sentence
 from steguard.text.pos import masks
 from steguard.text.verbs import word_set
 from steguard.text.wordclass import ADJ, ADV, BASE, BE, DO, HAVE, MODAL, NOUN, PAST, THIRD
@@ -38,27 +38,15 @@ _DUMMY = word_set(
 _DUMMY_VERBS = word_set("seems appears takes follows looks turns depends sounds happens rains")
 
 
-class _Checker:
-    """Knows whether a sentence is the first of the text."""
-
-    triggers: frozenset[str] | None = None
-
-    def __init__(self) -> None:
-        self._first = True
-
-    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
-        first, self._first = self._first, False
-        if not sentence.lowers or sentence.block.kind in (BlockKind.HEADING, BlockKind.TABLE_CELL):
-            return ()
-        word = sentence.lowers[0]
-        if word in _DEMONSTRATIVES:
-            return _demonstrative(sentence)
-        if first and word in _PERSONAL:
-            return _personal(sentence)
+def _check(sentence: Sentence) -> Iterable[Hit]:
+    if sentence.block.kind in (BlockKind.HEADING, BlockKind.TABLE_CELL):
         return ()
-
-    def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
-        return ()
+    word = sentence.lowers[0]
+    if word in _DEMONSTRATIVES:
+        return _demonstrative(sentence)
+    if word in _PERSONAL and sentence.index == 0 and sentence.block.index == 0:
+        return _personal(sentence)
+    return ()
 
 
 def _demonstrative(sentence: Sentence) -> Iterator[Hit]:
@@ -107,7 +95,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="steguard",
-    make=lambda _: _Checker(),
+    make=lambda _: PerSentence(_check, _DEMONSTRATIVES | _PERSONAL),
     module=__name__,
     prompt=lambda _: "Write the noun and not 'this' or 'it' alone.",
 )

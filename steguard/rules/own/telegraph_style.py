@@ -53,6 +53,7 @@ _ANSWERS = word_set(
     " true false none terminate sure agreed understood amen congratulations cheers regards"
     " sincerely bye goodbye wow oh well perfect excellent exactly certainly absolutely"
 )
+_LONGEST = 14
 _ALONE = word_set("stop wait run go start begin end look listen work help rest finish exit quit")
 
 
@@ -60,7 +61,9 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
     if sentence.block.kind is not BlockKind.PARAGRAPH or not sentence.ended:
         return
     tokens = sentence.tokens
-    if sentence.vocabulary & _ANSWERS or tokens[-1].text != ".":
+    if len(tokens) > _LONGEST or tokens[-1].text != ".":
+        return
+    if not sentence.vocabulary.isdisjoint(_ANSWERS):
         return
     spoken = [at for at, t in enumerate(tokens) if t.kind is not Kind.PUNCT]
     if not spoken or any(tokens[at].kind is Kind.CJK for at in spoken):
@@ -82,7 +85,7 @@ def _has_no_verb(sentence: Sentence, spoken: list[int]) -> bool:
     possible, tokens = masks(sentence), sentence.tokens
     if any(t.kind is not Kind.WORD and t.kind is not Kind.PUNCT for t in tokens):
         return False
-    if ":" in sentence.vocabulary or len(spoken) > 12 or possible[spoken[0]] & (SUB | WH | CONJ):
+    if ":" in sentence.vocabulary or possible[spoken[0]] & (SUB | WH | CONJ):
         return False
     table = words()
     if len(spoken) == 1:

@@ -31,6 +31,9 @@ _NO_VERBS = frozenset(
 )
 
 
+_STARTS = MODALS | CONTRACTED_MODAL | HAVE_FORMS | CONTRACTED_HAVE | FORMS_OF_BE | CONTRACTED_BE
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Token indices of the parts; -1 where the chain has none of that kind."""
@@ -66,6 +69,9 @@ def _find(sentence: Sentence) -> list[Chain]:
     at, count = 0, len(lowers)
     while at < count:
         word = lowers[at]
+        if word not in _STARTS:
+            at += 1
+            continue
         modal = have = be = -1
         if word in MODALS or word in CONTRACTED_MODAL:
             modal = at
@@ -73,11 +79,8 @@ def _find(sentence: Sentence) -> list[Chain]:
             have = at
             if word[:-3] in MODALS:
                 modal = at
-        elif word in FORMS_OF_BE or word in CONTRACTED_BE:
-            be = at
         else:
-            at += 1
-            continue
+            be = at
         chain, at = _follow(sentence, at, modal, have, be)
         if chain:
             found.append(chain)

@@ -46,8 +46,11 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         return
     lowers, tokens, possible = sentence.lowers, sentence.tokens, masks(sentence)
     command: bool | None = None
-    for at, word in enumerate(lowers):
-        if not word.endswith("ing") or not possible[at] & ING or word in _PREPOSITIONS:
+    for at, mask in enumerate(possible):
+        if not mask & ING:
+            continue
+        word = lowers[at]
+        if not word.endswith("ing") or word in _PREPOSITIONS:
             continue
         if tokens[at].kind is not Kind.WORD or not _has_object(sentence, at):
             continue

@@ -26,7 +26,7 @@ from steguard.text.model import BlockKind, Kind, Sentence
 from steguard.text.pos import imperative_at, masks, tags
 from steguard.text.verbs import word_set
 from steguard.text.voice import sections_of
-from steguard.text.wordclass import ADJ, CONJ, MARK, NOUN, PREP, SUB, TO
+from steguard.text.wordclass import ADJ, CONJ, DET, MARK, NOUN, PREP, SUB, TO
 from steguard.types import Edit, Hit, Safety, Status
 
 _PREPOSITIONS = word_set("in on into from of inside under above near behind with through to onto")
@@ -72,6 +72,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
             and lowers[before] in _PREPOSITIONS
             and tag[before] & (PREP | TO)
             and word not in _IDIOMS
+            and not (before and tag[before - 1] & DET)
         )
         if not is_object and not after_preposition:
             continue

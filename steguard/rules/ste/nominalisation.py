@@ -24,7 +24,7 @@ from functools import cache
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import Sentence
-from steguard.text.verbs import DATA, gerund, past, present, third, verbs, word_set
+from steguard.text.verbs import DATA, third, verbs, word_set
 from steguard.text.wordclass import ADJ, ADV, DET, NUM, PART, classes
 from steguard.types import Edit, Hit, Safety, Status
 
@@ -57,15 +57,15 @@ def _table() -> dict[str, tuple[str, frozenset[str]]]:
     return table
 
 
-def _empty_verb(word: str) -> tuple[str, str] | None:
-    """The base and the form of an empty verb."""
-    if word in _EMPTY:
-        return word, "base"
-    for form, find in (("third", present), ("ing", gerund), ("past", past)):
-        base = find(word)
-        if base in _EMPTY:
-            return base, form
-    return None
+@cache
+def _empty_verbs() -> dict[str, tuple[str, str]]:
+    """The base and the form of an empty verb, by the form as it is written."""
+    table = {}
+    for base in _EMPTY:
+        verb = verbs()[base]
+        table |= dict.fromkeys((*verb.past, *verb.participle), (base, "past"))
+        table |= {verb.third: (base, "third"), verb.ing: (base, "ing"), base: (base, "base")}
+    return table
 
 
 def _inflected(base: str, form: str) -> str:
@@ -90,7 +90,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
             first -= 1
         if first < 0 or (first == at - 1 and lowers[first] not in ("perform", "conduct")):
             continue
-        empty = _empty_verb(lowers[first])
+        empty = _empty_verbs().get(lowers[first])
         if empty is None or word not in _ONLY.get(empty[0], table):
             continue
         verb, prepositions = entry
@@ -115,7 +115,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
 
 def _belongs(word: str) -> bool:
     mask = classes(word)
-    return bool(mask & (DET | ADJ | NUM | PART | ADV)) and _empty_verb(word) is None
+    return bool(mask & (DET | ADJ | NUM | PART | ADV)) and word not in _empty_verbs()
 
 
 RULE = Rule(

@@ -27,7 +27,22 @@ from steguard.rules.base import Options, PerSentence, Rule
 from steguard.text.model import Kind, Sentence
 from steguard.text.pos import masks, tags
 from steguard.text.verbs import word_set
-from steguard.text.wordclass import ADJ, ADV, BASE, CONJ, ING, MARK, NOUN, PART, PREP, THIRD, words
+from steguard.text.wordclass import (
+    ADJ,
+    ADV,
+    BASE,
+    CONJ,
+    DET,
+    ING,
+    MARK,
+    NOUN,
+    PART,
+    PREP,
+    PRON,
+    SUB,
+    THIRD,
+    words,
+)
 from steguard.types import Hit, Safety, Status
 
 _ENGLISH_ENDS = (
@@ -54,8 +69,10 @@ class NounClusterOptions(Options):
 
 
 def _check(sentence: Sentence, options: NounClusterOptions) -> Iterator[Hit]:
+    if len(sentence.tokens) <= options.max:
+        return
     possible = masks(sentence)
-    if not _may_have_cluster(possible, options.max):
+    if not _may_have_cluster(possible, sentence, options.max):
         return
     tag = tags(sentence)
     tokens, lowers = sentence.tokens, sentence.lowers
@@ -78,12 +95,19 @@ def _check(sentence: Sentence, options: NounClusterOptions) -> Iterator[Hit]:
         at = max(end, at + 1)
 
 
-def _may_have_cluster(possible: list[int], most: int) -> bool:
+_NEVER = ADV | PREP | DET | PRON | SUB | PART | MARK
+
+
+def _may_have_cluster(possible: list[int], sentence: Sentence, most: int) -> bool:
+    """A cheap look before the tagger: enough words in a row can be nouns."""
     run = 0
-    for mask in possible:
-        if mask & NOUN:
+    for at, mask in enumerate(possible):
+        if mask & NOUN and not mask & _NEVER:
             run += 1
-            if run > most:
+            if (
+                run > most
+                and sum(t.text.islower() for t in sentence.tokens[at - most : at + 1]) >= most
+            ):
                 return True
         else:
             run = 0
@@ -93,7 +117,7 @@ def _may_have_cluster(possible: list[int], most: int) -> bool:
 def _is_part(sentence: Sentence, tag: list[int], possible: list[int], first: int, at: int) -> bool:
     """Whether the token goes on with the cluster that starts at ``first``."""
     token, mask = sentence.tokens[at], possible[at]
-    if tag[at] != NOUN or token.kind is not Kind.WORD or not mask & NOUN:
+    if tag[at] != NOUN or token.kind is not Kind.WORD or not mask & NOUN or mask & _NEVER:
         return False
     word = token.lower
     if word in _NO_PART or "'" in word or "’" in word or len(word) < 2:

@@ -49,7 +49,7 @@ from steguard.text.wordclass import (
 )
 from steguard.types import Edit, Hit, Safety, Status
 
-_TRIGGERS = frozenset(("and", "then", "&", ",", ";"))
+_JOINTS = frozenset(("and", "then", "&", ";"))
 _TOGETHER = frozenset(("while", "simultaneously", "together", "concurrently"))
 _PAIRS = frozenset(
     [
@@ -65,7 +65,7 @@ _CONTENT = word_set("ensure make check verify confirm sure note see remember tel
 def _check(sentence: Sentence) -> Iterator[Hit]:
     if sentence.block.kind in (BlockKind.HEADING, BlockKind.TABLE_CELL):
         return
-    if sentence.vocabulary & _TOGETHER or "at the same time" in sentence.text:
+    if not sentence.vocabulary.isdisjoint(_TOGETHER) or "at the same time" in sentence.text:
         return
     start = _main_clause(sentence)
     first = imperative_at(sentence, start)
@@ -220,7 +220,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.SAFE,
     source="STE 5.2",
-    make=lambda _: PerSentence(_check, _TRIGGERS),
+    make=lambda _: PerSentence(_check, _JOINTS),
     module=__name__,
     options=Options,
     prompt=lambda _: "Write one instruction in each sentence.",

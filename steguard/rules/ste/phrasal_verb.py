@@ -54,6 +54,11 @@ def _table() -> dict[str, list[_Entry]]:
     return table
 
 
+@cache
+def _particles() -> frozenset[str]:
+    return frozenset(particles[0] for entries in _table().values() for particles, _, _ in entries)
+
+
 def _inflected(replacement: str, base: str, form: str, participle: bool) -> str:
     """The replacement in the form that the phrasal verb has."""
     new, _, tail = replacement.partition(" ")
@@ -70,6 +75,8 @@ def _inflected(replacement: str, base: str, form: str, participle: bool) -> str:
 
 
 def _check(sentence: Sentence, options: PhrasalVerbOptions) -> Iterator[Hit]:
+    if sentence.vocabulary.isdisjoint(_particles()):
+        return
     table, lowers, tokens = _table(), sentence.lowers, sentence.tokens
     allow = {phrase.lower() for phrase in options.allow}
     for at, word in enumerate(lowers):
