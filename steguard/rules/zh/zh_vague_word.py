@@ -22,7 +22,7 @@ from pydantic import Field
 
 from steguard.rules.base import Options, Rule
 from steguard.rules.zh._phrases import ZhWords, compile_words, zh_advice, zh_words
-from steguard.text.model import Kind, Sentence
+from steguard.text.model import Kind, Sentence, Token
 from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Safety, Status
 
@@ -37,16 +37,16 @@ class ZhVagueWord(Options):
     remove: tuple[str, ...] = Field(default=(), description="Words to allow.")
 
 
+def _is_quantity(token: Token) -> bool:
+    if token.kind in (Kind.NUMBER, Kind.WORD):
+        return True
+    return token.text in _DIGITS or token.text in _UNITS
+
+
 def _fits(word: str, sentence: Sentence, at: int, end: int) -> bool:
     """左右 counts only after a quantity, 比较 only as an adverb of degree."""
     if word == "左右":
-        last = sentence.tokens[at - 1] if at else None
-        return last is not None and (
-            last.kind is Kind.NUMBER
-            or last.kind is Kind.WORD
-            or last.text in _DIGITS
-            or last.text in _UNITS
-        )
+        return at > 0 and _is_quantity(sentence.tokens[at - 1])
     if word == "比较":
         following = sentence.lowers[end] if end < len(sentence.lowers) else ""
         return following in _DEGREE
