@@ -31,6 +31,18 @@ def count(tokens: list[Token], *, characters: bool = False) -> tuple[int, tuple[
     return words, tuple(asides)
 
 
+def units(tokens: list[Token]) -> int:
+    """How many tokens are units of the number before them: they are no words of their own."""
+    found = 0
+    last = len(tokens) - 1
+    for index, token in enumerate(tokens):
+        if token.kind is Kind.NUMBER and index < last:
+            following = tokens[index + 1]
+            if following.kind is not Kind.PUNCT and is_unit(following):
+                found += 1
+    return found
+
+
 def _partners(tokens: list[Token]) -> dict[int, int]:
     """Opening index to closing index of the outermost pairs of quotes and parentheses."""
     partner: dict[int, int] = {}
@@ -93,7 +105,7 @@ def _count(
         if token.kind is Kind.PUNCT:
             frame.number = frame.number and lower in UNITS and not frame.unit
             frame.unit = frame.number
-        elif frame.number and not frame.unit and lower in UNITS and _is_unit(token):
+        elif frame.number and not frame.unit and is_unit(token):
             frame.number = False
         else:
             frame.words += 1
@@ -127,6 +139,6 @@ def _close_frame(outer: _Frame, inner: _Frame, tokens: list[Token], asides: list
         asides.append((tokens[inner.first - 1].start, tokens[inner.last].end, inner.words))
 
 
-def _is_unit(token: Token) -> bool:
-    """``in`` after a number is a preposition more often than inches."""
-    return token.lower not in ("in", "a") or token.text == "A"
+def is_unit(token: Token) -> bool:
+    """Whether a token after a number is its unit ("in" is a preposition more often than inches)."""
+    return token.lower in UNITS and (token.lower not in ("in", "a") or token.text == "A")

@@ -49,6 +49,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{0,500})\]")
 _TARGET = re.compile(r"\((?:<[^<>\n]{0,500}>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[^\S\n]*\)")
 _REF = re.compile(r"\[[^\[\]\n]{0,100}\]")
 _BRACKET_TEXT = re.compile(r"\[(?:[A-Za-z_#@$][^\[\]\n.!?]{0,80}|\d{1,4}(?:[,–-]\s?\d{1,4})*|\^\w{1,20})\]")
+_OMISSION = re.compile(r"\[(?:\.{2,4}|…)\]")
 _BRACE = re.compile(r"\{\{[^{}\n]{1,100}\}\}|\{%[^{}\n]{1,100}%\}|\{[^{}\n]{1,100}\}")
 TAG = re.compile(r"<(/?)([A-Za-z][\w:\-]*)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
 _ANGLE = re.compile(r"<[^<>\n]{1,120}>")
@@ -77,6 +78,11 @@ def code_span(buffer: str, at: int, end: int, *, whole: bool) -> Found | None:
 def bracket(buffer: str, at: int, end: int, *, whole: bool, links: bool) -> Found | None:
     """A link, an image, a placeholder or a reference in square brackets."""
     reach = min(end, at + MAX_SPAN)
+    if links and buffer.startswith("[![", at):
+        return (Take.DROP, at + 1, 0)
+    omission = _OMISSION.match(buffer, at, reach)
+    if omission:
+        return (Take.CHARACTER, omission.end(), 0)
     text = _LINK.match(buffer, at, reach)
     if text is None:
         if whole or end - at >= MAX_SPAN or _stopped(buffer, at + 1, end, "[]"):
@@ -100,6 +106,16 @@ def bracket(buffer: str, at: int, end: int, *, whole: bool, links: bool) -> Foun
     if _BRACKET_TEXT.match(buffer, at, reach) and len(text[1].split()) <= 5:
         return (Take.CODE, text.end(), 0)
     return None
+
+
+def link_tail(buffer: str, at: int, end: int, *, whole: bool) -> Found | None:
+    """What is left of a link around an image: ``](target)``."""
+    if at + 1 >= end or buffer[at + 1] != "(":
+        return None
+    target = _TARGET.match(buffer, at + 1, min(end, at + MAX_SPAN))
+    if target:
+        return (Take.DROP, target.end(), 0)
+    return None if whole or end - at >= MAX_SPAN else WAIT
 
 
 def _stopped(buffer: str, start: int, end: int, signs: str) -> bool:

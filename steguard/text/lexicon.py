@@ -17,7 +17,7 @@ TITLES = frozenset(
 NUMBERED = frozenset(
     """
     no nos nr fig figs p pp pg vol vols art arts sec sect secs ch chap chs eq eqs eqn par para
-    paras ver v ed app tab ref refs ex item pt col cols ln n°
+    paras ver v ed app tab ref refs ex item pt col cols ln n° nº №
     """.split()
 )
 """Stand before a number or a letter (``Fig. 3``, ``No. 4``, ``App. B``)."""

@@ -10,8 +10,13 @@ _MARKER = re.compile(r"(\(?)(\d{1,2}|[a-hA-H])(\.\)|\)|\.)$")
 _BULLETS = "•⁃▪◦●‣▫■□➢✓✔"
 _BULLET = re.compile(rf"[{_BULLETS}](?:\d{{1,2}}\.?\)?$)?")
 _NOT_BEFORE_ITEM = frozenset(
-    "to of than step steps no is at by from and or figure fig = item items a the version".split()
+    "to of than step steps no is at by from and or figure fig = a the version".split()
 )
+
+
+def may_be_marker(text: str) -> bool:
+    """Whether a chunk may be, or begin with, the marker of an item."""
+    return text[0] in _BULLETS or _MARKER.match(text) is not None
 
 
 class ListRun:

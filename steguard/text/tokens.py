@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from steguard.text.lexicon import STARTERS, UNITS
-from steguard.text.model import Kind
+from steguard.text.lexicon import ABBREVIATIONS, STARTERS, UNITS
+from steguard.text.lists import may_be_marker
+from steguard.text.model import Kind, Token
 
 WORD, NUMBER, CODE, CJK, PUNCT = Kind.WORD, Kind.NUMBER, Kind.CODE, Kind.CJK, Kind.PUNCT
 
@@ -31,32 +32,34 @@ _TLD = "com|org|net|edu|gov|io|dev|ai|co|uk|de|fr|eu|info|app|cn"
 
 PIECE = re.compile(
     rf"""
-    (?P<url>(?:(?:https?|ftps?|file|ssh|git|wss?|s3|data|tel|mailto)://|mailto:|www\.)
+    (?P<cjk>[{CJK_RANGE}])
+  | (?P<url>(?:(?:https?|ftps?|file|ssh|git|wss?|s3|data|tel|mailto)://|mailto:|www\.)
         [^\s<>"“”‘’`{CJK_STOPS}，、）{CJK_RANGE}]*[^\s<>"“”‘’'`{CJK_STOPS}，、）{CJK_RANGE}.,;:!?)\]}}*_~…])
-  | (?P<email>[\w.+\-]++@[\w\-]++(?:\.[\w\-]*[\w])*+)
+  | (?P<email>[A-Za-z0-9._+\-]++@[A-Za-z0-9\-]++(?:\.[A-Za-z0-9\-]*[A-Za-z0-9])*+)
   | (?P<handle>[@\#](?=[\w\-]*\w)[\w\-]+(?<![\-]))
   | (?P<winpath>(?:[A-Za-z]:\\|\\\\)[\w.\\\-$]*[\w\\$])
+  | (?P<slash>(?<![\w/])[A-Z]/[A-Z](?![\w/]))
   | (?P<path>(?<![\w])(?:~|\.\.?)?/[\w.\-@+%]*[\w](?:/[\w.\-@+%]*[\w])*/?
-        |(?<![\w./])[\w.\-@]+(?:/[\w.\-@]+)+(?<=[\w])(?:/(?!\w))?)
+        |(?<![\w./])[A-Za-z0-9_.\-@]++(?:/[A-Za-z0-9_.\-@]+)+(?<=[\w])(?:/(?!\w))?)
   | (?P<flag>(?<![\w\-])(?:--[A-Za-z][\w\-]*(?:=[\w.\-/]*[\w/])?|-[A-Za-z](?![\w\-])))
   | (?P<var>\$[A-Za-z_]\w*|%[A-Za-z_]\w*%)
   | (?P<call>[A-Za-z_][\w.]*\((?:[^\s()]*)\)(?![\w]))
-  | (?P<slash>[A-Z]/[A-Z](?!\w))
   | (?P<abbr>(?:(?<![\w.])(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![\w]))?|(?<![\w.])[A-Z][a-z]{{1,3}}\.(?:[A-Z]\.)+|(?<![\w.])[A-Z][a-z]{{0,3}}\.(?=['’]s\b))
         (?:['’]s\b)?)
   | (?P<wide>[\uff10-\uff19]+(?:[．，：][\uff10-\uff19]+)*[％]?)
   | (?P<number>(?:(?<![\w)\]])[+\-−±~≈]?[$€£¥₹]?|(?<=[\w)\]])[$€£¥₹]?)
-        \d(?:[\d.,:/×\-–−]*+(?<=[\d]))?(?:[%‰]|°[CFK]?|[²³])?(?!{_A}|_|[.]\w))
+        \d(?:[.,:/×\-–−]?\d)*+(?:[%‰]|°[CFK]?|[²³])?(?!{_A}|_|[.]\w|[\-‑]{_A}))
+  | (?P<numero>[Nn][°º](?!\w))
   | (?P<ellipsis>\[(?:\.\.\.|…)\])
   | (?P<run>{_A}(?:{_A}|_)*(?:\((?:s|es)\)(?!\w)|(?:[.'’\-‑_·+]|&(?={_A}{{1,2}}(?!\w)))(?:{_A}|_)+)*(?:\+\+|\#(?!\w))?
         |_+{_A}(?:{_A}|_)*)
   | (?P<tic>['’](?:s|t|re|ve|ll|d|m|em|til|cause|tis|twas|\d\ds)(?!\w))
-  | (?P<cjk>[{CJK_RANGE}])
   | (?P<stop>[.!?…‽‼⁇⁈⁉]+|[{CJK_STOPS}．]+)
   | (?P<escape>\\[!-/:-@\[-`{{-~])
   | (?P<dash>[\-–—]{{2,}})
   | (?P<mark>[*_~]+)
   | (?P<unit>°[CFK]?|[%‰])
+  | (?P<repeat>(?P<sign>[^\w\s])(?P=sign){{3,}})
   | (?P<punct>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -75,24 +78,32 @@ _GLUED_LOUD = re.compile(
 _BRAND = frozenset({"iphone", "ipad", "ipod", "ios", "macos", "ebay", "imac", "itunes", "imessage"})
 _VERSION = re.compile(r"[vV]?\d+(?:\.(?:\d+|x|X|\*))+(?:-\w+)*$")
 _SPECIAL = {
-    "markdown": re.compile(r"[`\[<{&\]]"),
-    "plain": re.compile(r"[`\[<{]"),
-    "html": re.compile(r"[`\[<{&]"),
+    "markdown": re.compile(rf"[`\[<{{&\]{CJK_STOPS}]"),
+    "plain": re.compile(rf"[`\[<{{{CJK_STOPS}]"),
+    "html": re.compile(rf"[`\[<{{&{CJK_STOPS}]"),
 }
 
 FACE, ADDRESS, SYMBOL = "☺", "@", "◆"
 SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL))
 """Marks of a :class:`Stop` that is none by itself: an emoticon, an address, an emoji."""
 
-_FACE = re.compile(r"(?:[:;=][\-o^']?[)(DPpO\]\[|/\\3*]+|<3+|\^[_.]*\^|[xX]D+)$")
-_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\ufe0f\u200d\U000e0020-\U000e007f]+$")
+_FACE = re.compile(r"(?:[:;=][\-o^']?[)(DPpO\]\[|/\\3*]+|<3+|\^[_.]*\^)$")
+_FEELING = re.compile(
+    "[\U0001f600-\U0001f64f\U0001f910-\U0001f93a\U0001f970-\U0001f97a\U0001f440-\U0001f450"
+    "\U0001f389\U0001f38a\U0001f493-\U0001f49f\U0001f4af\u2763\u2764\u263a"
+    "\ufe0f\u200d\U0001f3fb-\U0001f3ff]+$"
+)
+"""Emoji that comment on what stands before; the others (a tick, a warning sign) announce."""
 _LINE = re.compile(r"([=_*~#\-–—])\1{7,}$")
-_DOTS = re.compile(r"[.…]+$")
+_DOTS = re.compile(r"[.…!?]+[\"”’')\]»]*$")
 
 Piece = tuple[str, str, int, int, Kind]
 
-LOOK = 1
-"""Bit of :attr:`Chunk.care`: numbers, quotes or parentheses that the word count must look at."""
+NUMBERS, PAIRS = 1, 2
+"""Bits of :attr:`Chunk.care`: numbers, and quotes or parentheses, that the word count must see."""
+
+MAX_CHUNK = 800
+"""A stretch without white space longer than this is cut."""
 
 
 @dataclass(slots=True)
@@ -100,7 +111,7 @@ class Stop:
     """A sentence stop at the end of a chunk: its mark, the word before, what closes after it.
 
     ``dotted``: the stop is part of an abbreviation. ``spaced`` counts marks of a spaced ellipsis
-    (``. . .``) after the first.
+    (``. . .``) after the first. A ``plain`` stop ends the sentence before any capital.
     """
 
     mark: str
@@ -110,6 +121,18 @@ class Stop:
     bracket: bool
     dotted: bool
     spaced: int = 0
+    plain: bool = False
+
+    def after(self, token: Token) -> Stop:
+        """The same stop with ``token`` as the word before it."""
+        return Stop(self.mark, token.text, token.lower, self.quote, self.bracket, False)
+
+    def longer(self, mark: str) -> Stop:
+        """The stop with one more mark of a spaced ellipsis."""
+        return Stop(
+            self.mark + mark, self.word, self.lower, self.quote, self.bracket, self.dotted,
+            self.spaced + 1,
+        )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -130,6 +153,7 @@ class Chunk:
     cut: int = 0
     tail: bool = False
     line: bool = False
+    odd: bool = False
 
 
 class Analyser:
@@ -142,6 +166,7 @@ class Analyser:
         self._special = _SPECIAL[format]
         self._marks = format == "markdown"
         self.known: dict[str, Chunk] = {}
+        self._plain: dict[str, Chunk] = {}
 
     def learn(self, text: str) -> Chunk:
         """Analyse a chunk and remember it if it is short."""
@@ -153,23 +178,35 @@ class Analyser:
         return chunk
 
     def _analyse(self, text: str) -> Chunk:
-        if text.isascii() and text.isalpha() and not _is_camel(text):
-            return Chunk(text.lower())
-        if _FACE.match(text) or _EMOJI.match(text):
-            mark = FACE if text.isascii() else SYMBOL
-            piece = (text, text.lower(), 0, len(text), PUNCT)
-            return Chunk(None, (piece,), 0, 0, Stop(mark, "", "", False, False, False), tail=True)
-        if _LINE.match(text):
-            return Chunk(None, line=True)
-        if self._special.search(text):
+        if text.isascii() and text.isalpha() and len(text) <= MAX_CHUNK and not _is_camel(text):
+            lower = text.lower()
+            return Chunk(lower, ((text, lower, 0, len(text), WORD),))
+        if len(text) > MAX_CHUNK or self._special.search(text):
             return Chunk(None, special=True)
-        return self.split(text)
+        return self._split(text)
 
     def split(self, text: str) -> Chunk:
-        """The pieces of a chunk that has no marks with far-reaching meaning."""
+        """The pieces of a text without white space whose opening marks are just marks."""
+        chunk = self._plain.get(text)
+        if chunk is None:
+            chunk = self._split(text)
+            if len(text) <= self.LONGEST:
+                if len(self._plain) >= self.LIMIT:
+                    self._plain.clear()
+                self._plain[text] = chunk
+        return chunk
+
+    def _split(self, text: str) -> Chunk:
+        if _FACE.match(text) or _FEELING.match(text):
+            mark = FACE if text.isascii() else SYMBOL
+            piece = (text, text.lower(), 0, len(text), PUNCT)
+            stop = Stop(mark, "", "", False, False, False)
+            return Chunk(None, (piece,), 0, 0, stop, tail=True)
+        if _LINE.match(text):
+            return Chunk(None, line=True, odd=True, words=0)
         cut = _cut(text)
         if cut:
-            return Chunk(None, cut=cut)
+            return Chunk(None, cut=cut, odd=True)
         pieces: list[Piece] = []
         words = care = 0
         for match in PIECE.finditer(text):
@@ -184,17 +221,24 @@ class Analyser:
                 else:
                     words += 1
                     if kind is NUMBER:
-                        care |= LOOK
+                        care |= NUMBERS
                 pieces.append(piece)
-        tail = _DOTS.match(text) is not None
-        return Chunk(None, tuple(pieces), words, care, _stop(pieces), tail=tail)
+        return Chunk(
+            None,
+            tuple(pieces),
+            words,
+            care,
+            _stop(pieces),
+            tail=_DOTS.match(text) is not None,
+            odd=may_be_marker(text),
+        )
 
 
 def _care(text: str) -> int:
-    return LOOK if text in _PAIRED else 0
+    return PAIRS if text in _PAIRED else 0
 
 
-_PAIRED = frozenset("\"'“”‘’«»()（）「」『』％%°")
+_PAIRED = frozenset("\"'“”‘’«»()（）「」『』")
 
 
 def _is_camel(text: str) -> bool:
@@ -228,7 +272,7 @@ def _classify(group: str, text: str, start: int, end: int) -> tuple[Piece, ...]:
     kind = PUNCT
     if group == "run":
         kind = _run_kind(text)
-    elif group in ("abbr", "slash", "tic"):
+    elif group in ("abbr", "slash", "tic", "numero"):
         kind = WORD
     elif group in ("number", "wide"):
         kind = NUMBER
@@ -331,6 +375,8 @@ def _stop(pieces: list[Piece]) -> Stop | None:
             quote = True
         elif text in _BRACKETS:
             bracket = True
+        elif text[0] in "*_~":
+            pass
         else:
             break
         at -= 1
@@ -341,12 +387,22 @@ def _stop(pieces: list[Piece]) -> Stop | None:
         before = pieces[at - 1] if at else None
         if before is None:
             return Stop(text, "", "", quote, bracket, False)
-        return Stop(text, before[0], before[1], quote, bracket, False)
+        stop = Stop(text, before[0], before[1], quote, bracket, False)
+        stop.plain = not (quote or bracket) and text in _PLAIN_MARKS and _is_ordinary(before)
+        return stop
     if kind is CODE and ("://" in text or "@" in text or text.startswith("www.")):
         return Stop(ADDRESS, "", "", quote, bracket, False)
     if kind is WORD and text.endswith("."):
         return Stop(".", text[:-1], lower[:-1], quote, bracket, True)
     return None
+
+
+_PLAIN_MARKS = frozenset((".", "!", "?"))
+
+
+def _is_ordinary(before: Piece) -> bool:
+    lower = before[1]
+    return lower.isalpha() and len(lower) > 1 and lower not in ABBREVIATIONS and lower not in UNITS
 
 
 ANALYSERS = {name: Analyser(name) for name in _SPECIAL}

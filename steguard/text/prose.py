@@ -1,0 +1,539 @@
+"""The open sentence: chunks come in, finished sentences go out.
+
+The hot loop takes text a window at a time, cut at spaces, and knows most chunks from before. A
+chunk whose meaning depends on what follows (a bracket, a backtick, a tag) is read by itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+from steguard.text.boundaries import ends
+from steguard.text.count import count, units
+from steguard.text.inline import (
+    MAX_SPAN,
+    TAG,
+    WAIT,
+    Found,
+    Take,
+    angle,
+    brace,
+    bracket,
+    code_span,
+    entity,
+    link_tail,
+)
+from steguard.text.labels import take_label
+from steguard.text.lists import ListRun
+from steguard.text.model import Block, BlockKind, Kind, Sentence, Token
+from steguard.text.tokens import (
+    ANALYSERS,
+    CJK_STOPS,
+    MAX_CHUNK,
+    NUMBERS,
+    PAIRS,
+    SOFT_MARKS,
+    Chunk,
+    Stop,
+)
+
+MAX_SENTENCE = 20_000
+"""A sentence longer than this is cut, so that a stream stays bounded."""
+
+_WINDOW = 1_000
+_CLOSERS = "[”’」』）)\"'》】]"
+_CHUNK = re.compile(
+    rf"[^\s{CJK_STOPS}]{{1,{MAX_CHUNK}}}(?:[{CJK_STOPS}]{{1,8}}{_CLOSERS}{{0,8}}+)?"
+    rf"|[{CJK_STOPS}]{{1,8}}{_CLOSERS}{{0,8}}+"
+)
+SLACK = 20
+"""A chunk may be so much longer than ``MAX_CHUNK``."""
+_ODD_SPACE = re.compile(r"[^\S ]")
+_STABLE_CJK = re.compile(rf"[{CJK_STOPS}]{_CLOSERS}{{0,8}}+(?=[^\s{CJK_STOPS}])")
+_LAST_SPACE = re.compile(r".*\s", re.DOTALL)
+_SAME = re.compile(r"(.)\1*", re.DOTALL)
+_SPACES = re.compile(r"\s*")
+_SIGNS = {
+    "markdown": re.compile(r"[`\[<{&!\]]"),
+    "plain": re.compile(r"[`\[<{]"),
+    "html": re.compile(r"[`\[<{&]"),
+}
+_GLUED_TAIL = re.compile(r"['’]?(?:s|es|ed|ing)?(?!\w)|(?:-\w+){1,4}(?!\w)")
+_WORD, _NUMBER, _CODE, _PUNCT = Kind.WORD, Kind.NUMBER, Kind.CODE, Kind.PUNCT
+
+
+class Prose:
+    """Reads text inside blocks; :class:`steguard.text.segment.Segmenter` finds the blocks."""
+
+    def __init__(self, format: str, language: str) -> None:  # noqa: A002 - the public name
+        self.format, self.language = format, language
+        self._analyser = ANALYSERS[format]
+        self._signs = _SIGNS[format]
+        self._html = format == "html"
+        self._markup = format == "markdown"
+        self._characters = language == "zh"
+        # the text that is still needed, and the place of the reader in it
+        self._buffer = ""
+        self._base = 0
+        self._pos = 0
+        self._held = 0
+        self._final = False
+        self._forced = False
+        self._wake: tuple[str, int] | None = None
+        self._skip_end: re.Pattern[str] | None = None
+        # the open block
+        self._blocks = 0
+        self._block: Block | None = None
+        self._row = False
+        self._index = 0
+        self._label: str | None = None
+        self._list = ListRun()
+        self._links: dict[int, int] = {}
+        # the open sentence
+        self._out: list[Sentence] = []
+        self._tokens: list[Token] = []
+        self._lowers: list[str] = []
+        self._marks = 0
+        self._care = 0
+        self._start = 0
+        self._last = -1
+        self._stop: Stop | None = None
+        self._settled = 0
+
+    # -- blocks and sentences ----------------------------------------------------------------
+
+    def _open(
+        self,
+        kind: BlockKind,
+        start: int,
+        *,
+        level: int = 0,
+        ordered: bool = False,
+        marker: str = "",
+    ) -> None:
+        self._block = Block(
+            kind, self._base + start, self._blocks, level, ordered, marker, self._label
+        )
+        self._label = None
+        self._blocks += 1
+        self._index = 0
+        self._list.reset()
+
+    def _end_block(self) -> None:
+        if self._tokens:
+            self._end_sentence()
+        self._stop = None
+        self._block = None
+        if self._links:
+            self._links.clear()
+
+    def _end_sentence(self) -> None:
+        tokens, stop = self._tokens, self._stop
+        if not tokens:
+            self._stop = None
+            return
+        if self._block is None:
+            self._open(BlockKind.PARAGRAPH, self._start - self._base)
+        block = self._block
+        assert block is not None
+        if not self._index:
+            self._open_label(block)
+        start, end, base = self._start, self._last, self._base
+        lowers = self._lowers
+        words = len(tokens) - self._marks
+        asides: tuple[tuple[int, int, int], ...] = ()
+        if self._care or self._characters:
+            if self._care & PAIRS or self._characters:
+                words, asides = count(tokens, characters=self._characters)
+            else:
+                words -= units(tokens)
+        self._out.append(
+            Sentence(
+                self._buffer[start - base : end - base],
+                start,
+                end,
+                block,
+                self._index,
+                tokens,
+                lowers,
+                frozenset(lowers),
+                words,
+                stop is not None and stop.mark not in SOFT_MARKS,
+                self.language,
+                asides,
+            )
+        )
+        self._index += 1
+        self._settled = end
+        self._tokens, self._lowers = [], []
+        self._marks = self._care = 0
+        self._stop = None
+
+    def _open_label(self, block: Block) -> None:
+        """Let a label at the front of the block go from the sentence to the block."""
+        found = take_label(self._tokens)
+        if found is None:
+            return
+        block.label, used = found
+        if used == len(self._tokens):
+            self._label = block.label
+        elif used > 1:
+            self._marks -= sum([t.kind is _PUNCT for t in self._tokens[:used]])
+            del self._tokens[:used], self._lowers[:used]
+            self._start = self._tokens[0].start
+
+    def _put(self, token: Token) -> None:
+        if not self._tokens:
+            self._start = token.start
+        self._tokens.append(token)
+        self._lowers.append(token.lower)
+        self._marks += token.kind is _PUNCT
+        self._last = token.end
+        if token.end - self._start > MAX_SENTENCE:
+            self._end_sentence()
+
+    # -- chunks ----------------------------------------------------------------------------------
+
+    def _inline(self, limit: int, whole: bool) -> bool:
+        """Read chunks up to ``limit``; False if a construct needs more text."""
+        spaces = _SPACES.match
+        while self._pos < limit:
+            if not self._window(limit, whole):
+                return False
+            if self._skip_end is not None:
+                break
+            if self._pos < limit:
+                at = spaces(self._buffer, self._pos, limit).end()  # type: ignore[union-attr]
+                at = self._slow(at, limit, whole)
+                if at < 0:
+                    self._pos = self._held
+                    return False
+                self._pos = at
+                if self._skip_end is not None:
+                    break
+        return True
+
+    def _stable(self, end: int) -> int:
+        """Up to where the chunks of an unfinished line cannot change any more."""
+        buffer, pos = self._buffer, self._pos
+        self._forced = False
+        at = max(pos, buffer.rfind(" ", pos, end))
+        if not buffer.isascii():
+            for match in _STABLE_CJK.finditer(buffer, at, end):
+                at = match.end()
+        if at == pos and end - pos > MAX_CHUNK + SLACK:
+            space = _ODD_SPACE.search(buffer, pos + 1, end)
+            if space:
+                return space.start()
+            self._forced = True
+            at += (end - pos - SLACK) // MAX_CHUNK * MAX_CHUNK
+        return at
+
+    def _window(self, limit: int, whole: bool) -> bool:
+        """Read the chunks that a window holds; False if one needs more text than there is."""
+        buffer, base, pos = self._buffer, self._base, self._pos
+        end = self._window_end(pos, limit)
+        if not end:
+            return True
+        text = buffer[pos:end]
+        if _ODD_SPACE.search(text):
+            text = _ODD_SPACE.sub(" ", text)
+        known, learn = self._analyser.known.get, self._analyser.learn
+        row = self._row
+        at = base + pos
+        tokens, lowers, stop = self._tokens, self._lowers, self._stop
+        hard = (self._start if tokens else at) + MAX_SENTENCE
+        for word in text.split(" "):
+            if not word:
+                at += 1
+                continue
+            chunk = known(word) or learn(word)
+            lower = chunk.word
+            if lower is not None and stop is None and at < hard:
+                if not tokens:
+                    self._start = at
+                    hard = at + MAX_SENTENCE
+                last = at + len(word)
+                tokens.append(Token(word, lower, at, last, _WORD))
+                lowers.append(lower)
+                self._last = last
+                at = last + 1
+                continue
+            if chunk.special or (row and "|" in word):
+                here = at - base
+                self._pos = after = self._slow(here, limit, whole)
+                if after < 0:
+                    self._pos = self._held
+                    return False
+                if after != here + len(word) or self._skip_end is not None:
+                    return True
+            else:
+                if stop is not None:
+                    self._decide(stop, word, True, chunk)
+                if at >= hard and self._tokens:
+                    self._end_sentence()
+                self._add(word, at, chunk, True)
+            at += len(word) + 1
+            tokens, lowers, stop = self._tokens, self._lowers, self._stop
+            hard = (self._start if tokens else at) + MAX_SENTENCE
+        self._pos = min(at - base, end)
+        return True
+
+    def _window_end(self, pos: int, limit: int) -> int:
+        """Where a window that begins at ``pos`` ends, 0 if none can begin there."""
+        buffer = self._buffer
+        if self._base + pos == self._last and not buffer[pos].isspace():
+            return 0
+        if limit - pos <= _WINDOW:
+            return limit
+        end = buffer.rfind(" ", pos, pos + _WINDOW) + 1
+        if end <= pos:
+            odd = _LAST_SPACE.match(buffer, pos, pos + _WINDOW)
+            return odd.end() if odd else 0
+        return end
+
+    def _decide(self, stop: Stop, text: str, spaced: bool, chunk: Chunk) -> None:
+        """A stop is open and ``text`` comes next: end the sentence or go on."""
+        wide = stop.mark[0] in CJK_STOPS
+        if chunk.tail and not wide:
+            return
+        if self._links:  # inside the text of a link
+            self._stop = None
+            return
+        if not spaced and not wide:
+            if any([piece[4] is not _PUNCT for piece in chunk.pieces]):
+                self._stop = None
+            return
+        if ends(stop, self._tokens, text):
+            if stop.spaced == 3 and stop.word:
+                self._split_ellipsis()
+            else:
+                self._end_sentence()
+        self._stop = None
+
+    def _split_ellipsis(self) -> None:
+        """``done. . . . The rest``: a full stop and then an ellipsis that opens a sentence."""
+        rest, last = self._tokens[-3:], self._last
+        del self._tokens[-3:], self._lowers[-3:]
+        self._marks -= 3
+        self._last = self._tokens[-1].end
+        self._end_sentence()
+        for token in rest:
+            self._put(token)
+        self._last = last
+
+    def _add(self, text: str, at: int, chunk: Chunk, spaced: bool) -> None:
+        """Take the pieces of a chunk, which begins at the offset ``at``, into the sentence."""
+        if chunk.odd and self._add_odd(text, at, chunk, spaced):
+            return
+        tokens, lowers = self._tokens, self._lowers
+        pieces = chunk.pieces
+        if not tokens:
+            self._start = at
+        for piece, lower, first, last, kind in pieces:
+            tokens.append(Token(piece, lower, at + first, at + last, kind))
+            lowers.append(lower)
+        self._marks += len(pieces) - chunk.words
+        self._last = at + len(text) if tokens else self._last
+        self._care |= chunk.care
+        stop = chunk.stop
+        if stop is None:
+            return
+        if chunk.tail and self._stop is not None:
+            self._extend(self._stop, stop)
+            return
+        if not stop.word and len(tokens) > len(pieces):
+            before = tokens[-len(pieces) - 1]
+            near = before.end == at or stop.mark[0] not in ".…"
+            if near and before.kind is not _PUNCT:
+                stop = stop.after(before)
+        self._stop = stop
+
+    def _add_odd(self, text: str, at: int, chunk: Chunk, spaced: bool) -> bool:
+        """A chunk that ends or begins a sentence by itself; False if it is none after all."""
+        split = self._analyser.split
+        if chunk.cut:
+            cut = chunk.cut
+            self._add(text[:cut], at, split(text[:cut]), spaced)
+            self._end_sentence()
+            self._add(text[cut:], at + cut, split(text[cut:]), False)
+            return True
+        if chunk.line:
+            self._end_sentence()
+            return True
+        turn = self._list.turn(text, self._tokens) if spaced else 0
+        if not turn:
+            return False
+        self._end_sentence()
+        self._last = at + turn
+        if turn < len(text):
+            self._add(text[turn:], at + turn, split(text[turn:]), False)
+        return True
+
+    def _extend(self, stop: Stop, more: Stop) -> None:
+        """Another mark after a stop: the dots of an ellipsis add up."""
+        if more.mark[0] in ".…":
+            self._stop = stop.longer(more.mark)
+
+    # -- marks with far-reaching meaning -----------------------------------------------------------
+
+    def _slow(self, at: int, limit: int, whole: bool) -> int:
+        """Read one chunk with care; return where to go on, -1 to wait for more text."""
+        buffer = self._buffer
+        while at < limit:
+            sign = buffer[at]
+            if sign.isspace():
+                return at
+            jump = self._links.pop(self._base + at, 0)
+            if jump:
+                at = jump - self._base
+                self._last = jump
+                continue
+            if self._row and sign == "|":
+                self._end_block()
+                self._open(BlockKind.TABLE_CELL, at + 1)
+                at += 1
+                self._last = self._base + at
+                continue
+            found = self._construct(sign, at, limit, whole)
+            if found is WAIT:
+                self._held = at
+                self._wake = ("`]})>< \n", at + MAX_SPAN)
+                return -1
+            if found is None:
+                end = self._run_of_text(at, limit)
+                if end < 0:
+                    self._held = at
+                    return -1
+                at = end
+                if self._stop is not None and self._stop.mark[0] in CJK_STOPS:
+                    return at
+            else:
+                at = self._take(found, at)
+                if self._skip_end is not None:
+                    return at
+        return at
+
+    def _run_of_text(self, at: int, limit: int) -> int:
+        """Text up to the next sign that may open something, or to the end of the chunk."""
+        buffer, base = self._buffer, self._base
+        here = _CHUNK.match(buffer, at, limit)
+        end = here.end() if here else limit
+        same = _SAME.match(buffer, at, end)
+        after = same.end() if same and same.end() - at > 3 else at + 1
+        match = self._signs.search(buffer, after, end)
+        if match:
+            end = match.start()
+        elif end == limit and self._forced and end - at < MAX_CHUNK:
+            return -1
+        for position in self._links:
+            if at < position - base < end:
+                end = position - base
+        if self._row:
+            pipe = buffer.find("|", at + 1, end)
+            while pipe > 0 and buffer[pipe - 1] == "\\":
+                pipe = buffer.find("|", pipe + 1, end)
+            end = pipe if pipe >= 0 else end
+        text = buffer[at:end]
+        spaced = base + at > self._last
+        chunk = self._analyser.split(text)
+        if self._stop is not None:
+            self._decide(self._stop, text, spaced, chunk)
+        if self._tokens and base + at - self._start >= MAX_SENTENCE:
+            self._end_sentence()
+        self._add(text, base + at, chunk, spaced)
+        return end
+
+    def _construct(self, sign: str, at: int, limit: int, whole: bool) -> Found | None:
+        buffer, markup = self._buffer, self._markup
+        if sign == "`":
+            return code_span(buffer, at, limit, whole=whole)
+        if sign == "[":
+            return bracket(buffer, at, limit, whole=whole, links=markup)
+        if sign == "]" and markup:
+            return link_tail(buffer, at, limit, whole=whole)
+        if sign == "!" and markup and buffer.startswith("[", at + 1):
+            found = bracket(buffer, at + 1, limit, whole=whole, links=True)
+            return found if found is None or found is WAIT else (Take.CODE, found[1], 0)
+        if sign == "{":
+            return brace(buffer, at, limit, whole=whole)
+        if sign == "<":
+            if self._html and buffer.startswith("<!--", at):
+                return (Take.RAW, at + 4, 0)
+            return angle(buffer, at, limit, whole=whole, html=self._html, markup=markup)
+        if sign == "&" and (markup or self._html):
+            known = entity(buffer, at, limit)
+            return self._entity(at, *known) if known else None
+        return None
+
+    def _entity(self, at: int, end: int, text: str) -> Found:
+        if text.isspace():
+            return (Take.DROP, end, 1)
+        start, stop = self._base + at, self._base + end
+        before = self._tokens[-1] if self._tokens else None
+        if before is not None and before.end == start and before.kind is _WORD and text.isalnum():
+            self._tokens[-1] = Token(
+                before.text + self._buffer[at:end],
+                before.lower + text.lower(),
+                before.start,
+                stop,
+                _WORD,
+            )
+            self._lowers[-1] = self._tokens[-1].lower
+            self._last = stop
+            return (Take.DROP, end, 1)
+        self._decide_mark(at)
+        kind = _WORD if text.isalnum() else _PUNCT
+        if kind is _PUNCT:
+            self._care |= PAIRS
+        self._put(Token(self._buffer[at:end], text.lower(), start, stop, kind))
+        return (Take.DROP, end, 1)
+
+    def _take(self, found: Found, at: int) -> int:
+        take, end, inner = found
+        base = self._base
+        if take is Take.CODE:
+            self._decide_mark(at)
+            tail = _GLUED_TAIL.match(self._buffer, end)
+            if tail and not self._links:
+                end = tail.end()
+            text = self._buffer[at:end]
+            self._put(Token(text, text.lower(), base + at, base + end, _CODE))
+        elif take is Take.CHARACTER:
+            self._decide_mark(at)
+            text = self._buffer[at:end]
+            self._put(Token(text, text, base + at, base + end, _PUNCT))
+        elif take is Take.LINK:
+            self._links[base + inner] = base + end
+            self._glue(at, at + 1)
+            return at + 1
+        elif take is Take.DROP:
+            if not inner:
+                self._glue(at, end)
+        elif take is Take.BREAK:
+            self._break(at)
+        else:
+            tag = TAG.match(self._buffer, at, end)
+            if tag is None or not tag[1]:
+                self._end_block()
+                pattern = rf"</{tag[2]}\s{{0,8}}>" if tag else "-->"
+                self._skip_end = re.compile(pattern, re.IGNORECASE)
+        return end
+
+    def _glue(self, at: int, end: int) -> None:
+        """Markup without width: what follows it stands as close as the markup itself does."""
+        if self._tokens and self._base + at == self._last:
+            self._last = self._base + end
+
+    def _decide_mark(self, at: int) -> None:
+        """A stop is open and a span or a sign comes next."""
+        stop = self._stop
+        if stop is None:
+            return
+        spaced = self._base + at > self._last
+        if (spaced or stop.mark[0] in CJK_STOPS) and ends(stop, self._tokens, "`"):
+            self._end_sentence()
+        self._stop = None
+
+    def _break(self, at: int) -> None:
+        raise NotImplementedError
