@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from steguard.rules._mention import is_mentioned
 from steguard.rules.base import Checker, Options, PerSentence, Rule
 from steguard.text.model import Document, Sentence
 from steguard.types import Hit, Severity
@@ -81,6 +82,8 @@ class RuleRun:
         for index in order:
             for hit in self._checkers[index].sentence(sentence):
                 found.append((self._active[index], hit))
+        if found:
+            found = [pair for pair in found if not is_mentioned(sentence, pair[1])]
         if len(found) > 1:
             found.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[0].rule.code))
         return found
