@@ -30,24 +30,30 @@ from steguard.text.wordclass import (
 
 QUOTES = frozenset("\"'“”‘’`*_(")
 
-_NO_AGENT = word_set(
-    "hand mail email e-mail post phone telephone fax car train bus air sea land boat plane ship "
-    "taxi bike foot default law mistake accident design far means way virtue reason contrast name "
-    "heart chance definition nature proxy weight volume percent itself himself herself themselves "
-    "myself yourself ourselves then now noon midnight today tomorrow tonight yesterday night day "
-    "morning evening monday tuesday wednesday thursday friday saturday sunday january february "
-    "march april june july august september october november december how what when which whom "
-    "dint extension implication turns turn degrees courtesy itself rote ear sight check cheque "
-    "cash card credit invoice name letter text wire cable rail road water tomorrow type category "
-    "size age date order year month alphabet region country state location appointment request "
-    "law lot invitation storm surprise force consensus agreement about almost nearly around over "
-    "up to only step halves alphabetical chronological late early mid- least"
+_NEVER = word_set(
+    "itself then now noon midnight today tomorrow tonight yesterday how what when which whom far "
+    "up to only early late mid least"
 )
-_NO_AGENT_HEADS = word_set(
+_ABOUT = frozenset(("about", "almost", "nearly", "around", "over", "at", "both", "either"))
+_MANNERS = word_set(
+    "hand mail email e-mail post phone telephone fax car train bus air sea land boat plane ship "
+    "taxi bike foot default law mistake accident design means way virtue reason contrast name "
+    "heart chance definition nature proxy weight volume percent night day morning evening dint "
+    "extension implication turns turn degrees rote ear sight check cheque cash card credit invoice "
+    "letter text wire cable rail road water type category size age date order year month alphabet "
+    "region country state location appointment request lot invitation storm surprise force "
+    "consensus agreement step halves popularity default"
+)
+_TIMES = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june "
+    "july august september october november december"
+)
+_NO_AGENT_HEADS = _TIMES | word_set(
     "end beginning time deadline start day date week month year hour minute morning evening "
     "middle close factor margin means way amount percentage percent half third quarter dozen "
-    "thousands hundreds millions dozens method process use order mean mid-1990s turn hundreds"
+    "method process use order mean turn accounts demand book standards definition"
 )
+_ALONE = _MANNERS | _NO_AGENT_HEADS
 _UNITS = word_set(
     "% percent mm cm m km kg g lb lbs ms s sec seconds minutes hours days weeks months years year "
     "points degrees dollars pounds euros times inches feet miles meters metres am pm a.m. p.m. "
@@ -61,7 +67,10 @@ def agent_of(sentence: Sentence, last: int) -> tuple[int, int] | None:
     for at in range(last + 1, min(len(lowers), last + 14)):
         word = lowers[at]
         if word == "by":
-            return noun_phrase_after_by(sentence, at)
+            agent = noun_phrase_after_by(sentence, at)
+            if agent:
+                return agent
+            continue
         mask = classes(word)
         if mask & (SUB | WH | FINITE) and not mask & (NOUN | PREP | DET | ADV):
             return None
@@ -84,9 +93,9 @@ def noun_phrase_after_by(sentence: Sentence, by: int) -> tuple[int, int] | None:
     lowers, tokens = sentence.lowers, sentence.tokens
     count = len(lowers)
     first = by + 1
-    while first < count and (lowers[first] in QUOTES or lowers[first] in ("both", "either")):
+    while first < count and (lowers[first] in QUOTES or lowers[first] in _ABOUT):
         first += 1
-    if first >= count or lowers[first] in _NO_AGENT:
+    if first >= count or lowers[first] in _NEVER:
         return None
     mask = classes(lowers[first])
     if tokens[first].kind is Kind.NUMBER or lowers[first] == "$":
@@ -107,9 +116,11 @@ def noun_phrase_after_by(sentence: Sentence, by: int) -> tuple[int, int] | None:
         mask = classes(token.lower)
         if token.kind is Kind.CODE or mask & (NOUN | PRON) or token.text[:1].isupper():
             head = last
-        elif not mask & (DET | ADJ | NUM | PART | ADV | ING) or mask & (MARK | CONJ | SUB):
+        elif not mask & (DET | ADJ | NUM | PART | ADV | ING) or mask & (MARK | CONJ | SUB | PREP):
             break
         last += 1
-    if head < 0 or (lowers[head] in _NO_AGENT_HEADS and head - first < 3):
+    if head < 0 or (head == first and lowers[head] in _ALONE):
+        return None
+    if lowers[head] in _NO_AGENT_HEADS and head - first < 3:
         return None
     return first, head

@@ -438,6 +438,6 @@ def _coordinated(sentence: Sentence, place: int) -> int:
 
 
 _BY_MEASURE = word_set(
-    "increase decrease drop fall rise grow pass stop swing live stand sit walk drive run start "
+    "increase decrease drop fall rise grow pass stop swing live stand sit walk drive start "
     "begin end finish go come decline shrink improve exceed miss fly step"
 )

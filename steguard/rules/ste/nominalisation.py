@@ -60,7 +60,7 @@ def _table() -> dict[str, tuple[str, frozenset[str]]]:
 @cache
 def _empty_verbs() -> dict[str, tuple[str, str]]:
     """The base and the form of an empty verb, by the form as it is written."""
-    table = {}
+    table: dict[str, tuple[str, str]] = {}
     for base in _EMPTY:
         verb = verbs()[base]
         table |= dict.fromkeys((*verb.past, *verb.participle), (base, "past"))
