@@ -159,7 +159,7 @@ def _wants_base(
 
 def _opens(sentence: Sentence, at: int) -> bool:
     """Whether this word opens the sentence and no other word in it can be its verb."""
-    if at and any(classes(low) & ~(ADV | MARK) for low in sentence.lowers[:at]):
+    if at > 8 or any(classes(low) & ~(ADV | MARK) for low in sentence.lowers[:at]):
         return False
     for low in sentence.lowers[at + 1 :]:
         mask = classes(low)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,3 +138,29 @@ def test_safe_fixes_of_two_rules_leave_good_text() -> None:
         text = text[: edit.start] + edit.text + text[edit.end :]
     assert text == "Open the panel. Read the value. If the lamp is red, stop the pump."
     assert check(text) == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "open, and ",
+        "has not been by the agent opened, ",
+        "fuel pump filter housing ",
+        "if the valve is ",
+        "by using the ",
+        "set up look at carry out ",
+    ],
+)
+def test_long_sentences_take_linear_time(part: str) -> None:
+    def spent(size: int) -> float:
+        text = part * (size // len(part))
+        sentences = segment(text, format="plain")
+        rules = [get_rule(name) for name in NAMES]
+        run = RuleSet([ActiveRule(rule, rule.options()) for rule in rules]).start()
+        start = time.process_time()
+        for sentence in sentences:
+            run.sentence(sentence)
+        return time.process_time() - start
+
+    spent(2_000)
+    assert spent(100_000) < 25 * max(spent(10_000), 0.002)

@@ -8,7 +8,21 @@ from steguard.text.model import Kind, Sentence
 from steguard.text.pos import masks
 from steguard.text.verbs import word_set
 from steguard.text.voice import CONTRACTED_BE, FORMS_OF_BE, sections_of
-from steguard.text.wordclass import ADJ, ADV, BE, DET, HAVE, ING, NOT, NOUN, PART, PREP, SUBJ
+from steguard.text.wordclass import (
+    ADJ,
+    ADV,
+    BE,
+    DET,
+    HAVE,
+    ING,
+    MARK,
+    NOT,
+    NOUN,
+    PART,
+    PREP,
+    PRON,
+    SUBJ,
+)
 
 HAVE_FORMS = word_set("have has had having haven't hasn't hadn't haven’t hasn’t hadn’t")
 CONTRACTED_HAVE = frozenset(
@@ -117,6 +131,8 @@ def _follow(
             pass
         elif mask & SUBJ and not asked and at == start + 1 and _is_question(sentence, start):
             asked = True
+        elif have == start and mask & _SUBJECT and at - start < 8 and _asks(sentence, start):
+            pass
         else:
             break
         at += 1
@@ -124,6 +140,13 @@ def _follow(
     if parts > 1 and (have < 0 or be >= 0):
         return Chain(modal, have, be, last, lowers[last] == "been", False), at
     return None, max(at if at > last + 1 else last + 1, start + 1)
+
+
+_SUBJECT = DET | ADJ | NOUN | PRON
+
+
+def _asks(sentence: Sentence, start: int) -> bool:
+    return "?" in sentence.vocabulary and (start == 0 or masks(sentence)[start - 1] & MARK != 0)
 
 
 def _is_question(sentence: Sentence, start: int) -> bool:

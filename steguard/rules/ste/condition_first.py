@@ -63,7 +63,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
     if command is None or command > 2 or not _is_condition(sentence, command, opener):
         return
     edits = _swap(sentence, command, opener)
-    last = opener + 1 if lowers[opener + 1] in _SHORT else _last(sentence)
+    last = opener + 1 if lowers[opener + 1] in _SHORT else _clause_end(sentence, opener)
     start, end = tokens[opener].start, tokens[last].end
     clause = sentence.text[start - sentence.start : end - sentence.start]
     yield Hit(
@@ -74,6 +74,13 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         edits,
         Safety.SAFE if edits else Safety.NONE,
     )
+
+
+def _clause_end(sentence: Sentence, opener: int) -> int:
+    """The last token of the condition: before the next comma or at the end."""
+    last = _last(sentence)
+    comma = next((at for at in range(opener, last) if sentence.lowers[at] == ","), last + 1)
+    return max(opener + 1, comma - 1)
 
 
 def _last(sentence: Sentence) -> int:

@@ -1,7 +1,7 @@
 """Finds verbs in -ing that are no part of a name.
 
 Finds: a form in -ing with an object after a preposition or a conjunction ("by turning the
-valve", "before opening the file"), and one that opens a sentence
+valve", "before opening the file") or a verb ("avoid touching it"), and one that opens a sentence
 ("Using the tool, open the file."). A name of an activity or thing ("the setting", "machine
 learning") and headings are permitted. The progressive tense has a rule of its own.
 
@@ -33,6 +33,10 @@ _BEFORE = word_set(
     "by before after when while for without of in from on upon through until since if and or than "
     "as with about at into towards against besides despite instead whilst"
 )
+_VERBS = word_set(
+    "avoid avoids start starts started begin begins stop stops continue continues keep keeps "
+    "finish finishes consider recommend recommends suggest suggests try"
+)
 _YOU = frozenset(("before", "after", "when", "while"))
 _PREPOSITIONS = word_set(
     "according including regarding concerning following during depending excluding considering "
@@ -59,7 +63,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
             continue
         before = lowers[at - 1] if at else ""
         opens = at == 0 and sentence.ended and "," in sentence.vocabulary
-        if before not in _BEFORE and not opens:
+        if before not in _BEFORE and before not in _VERBS and not opens:
             continue
         if before in ("and", "or") and not _joins_ing(sentence, at):
             continue
@@ -117,6 +121,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="STE 3.5",
-    make=lambda _: PerSentence(_check, _BEFORE | {","}),
+    make=lambda _: PerSentence(_check, _BEFORE | _VERBS | {","}),
     module=__name__,
 )

@@ -66,7 +66,14 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         base = participle(word)
         edits: tuple[Edit, ...] = ()
         suggestion = "Use the simple past."
-        if base and chain.be < 0 and last == first + 1 and lowers[first] in ("have", "has", "had"):
+        plain = first > 0 and lowers[first - 1] != "to"
+        if (
+            plain
+            and base
+            and chain.be < 0
+            and last == first + 1
+            and lowers[first] in ("have", "has", "had")
+        ):
             past = past_of(base)
             suggestion = past
             edits = (Edit(tokens[first].start, tokens[last].end, past),)
