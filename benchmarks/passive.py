@@ -104,9 +104,7 @@ class Score:
 def check(sentences: list[Sentence], options: PassiveVoiceOptions) -> bool:
     checker = RULE.checker(options)
     triggers = checker.triggers or frozenset()
-    return any(
-        True for s in sentences if s.vocabulary & triggers for _ in checker.sentence(s)
-    )
+    return any(True for s in sentences if s.vocabulary & triggers for _ in checker.sentence(s))
 
 
 def seconds(data: list[Gold]) -> tuple[float, int]:
@@ -178,7 +176,9 @@ def measure(data: list[Gold]) -> tuple[dict[str, object], dict[str, Score]]:
     marked = any(gold.agent for gold in data)
     for gold in data:
         gold.sentences = segment(gold.text, format="plain")
-        scores["all"].add(gold.passive, check(gold.sentences, PassiveVoiceOptions(stative="forbid")))
+        scores["all"].add(
+            gold.passive, check(gold.sentences, PassiveVoiceOptions(stative="forbid"))
+        )
         scores["stative"].add(gold.passive, check(gold.sentences, PassiveVoiceOptions()))
         if marked:
             finite = any(p.agent for s in gold.sentences for p in passives(s))

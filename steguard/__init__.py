@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from steguard._version import __version__
 
 if TYPE_CHECKING:
-    from steguard.check import check, fix
+    from steguard.checks import check, fix
     from steguard.client import AsyncGuard, Guard
     from steguard.contract import Contract
     from steguard.decorator import guarded
@@ -46,8 +46,8 @@ __all__ = [
 
 # Loaded on first use, so that the import itself costs next to nothing.
 _HOMES = {
-    "check": "steguard.check",
-    "fix": "steguard.check",
+    "check": "steguard.checks",
+    "fix": "steguard.checks",
     "AsyncGuard": "steguard.client",
     "Guard": "steguard.client",
     "Contract": "steguard.contract",

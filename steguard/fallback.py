@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from steguard.contract import Contract, Verdict
 from steguard.edits import apply_edits
-from steguard.fix import fix_part, fix_text, part_hits
+from steguard.repair import fix_part, fix_text, part_hits
 from steguard.forms import Part
 from steguard.result import Outcome
 from steguard.text.model import BlockKind, Kind, Sentence

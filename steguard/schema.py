@@ -14,11 +14,13 @@ from steguard.errors import ProfileError, UsageError
 from steguard.forms import Extract, Part, fault
 from steguard.jsontext import JsonTextError, StringField, escape_pointer, scan
 from steguard.ruleset import Lines
+from steguard.schemaquick import Yes, compile_yes
 from steguard.types import Edit, Finding, Severity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+_REMEMBERED = 1000
 _NO_PROSE = ("enum", "const", "pattern", "format", "contentEncoding")
 
 
@@ -163,6 +165,8 @@ class JsonForm:
         self.recover = recover
         self._fields = [(_field_pattern(key), section) for key, section in (fields or {}).items()]
         self._validator: Any = None
+        self._quick: Yes = compile_yes({"not": {}})
+        self._known: dict[str, list[Mapping[str, Any]]] = {}
         self._marked = schema is not None and "x-ste" in json.dumps(schema)
 
     def extract(self, text: str) -> Extract:
@@ -269,6 +273,8 @@ class JsonForm:
         """Every subschema that speaks of the value at this pointer."""
         if self.schema is None:
             return []
+        if pointer in self._known:
+            return self._known[pointer]
         current = list(_expand(self.schema, self.schema))
         for part in pointer.split("/")[1:]:
             key = part.replace("~1", "/").replace("~0", "~")
@@ -277,6 +283,8 @@ class JsonForm:
                 for child in _children(schema, key):
                     following.extend(_expand(child, self.schema))
             current = following
+        if len(self._known) < _REMEMBERED:
+            self._known[pointer] = current
         return current
 
     def _recovered(self, text: str) -> tuple[str, str] | None:
@@ -310,6 +318,11 @@ class JsonForm:
 
             cls = validators.validator_for(self.schema, _default())
             self._validator = cls(self.schema)
+            self._quick = compile_yes(self.schema)
+        if self._quick(data):
+            if self.model is not None:
+                yield from self._refused(data, text, lines, spans)
+            return
         clean = True
         for error in sorted(self._validator.iter_errors(data), key=lambda e: list(map(str, e.absolute_path))):
             clean = False

@@ -19,7 +19,7 @@ from steguard.contract import Contract, Verdict
 from steguard.errors import OutputRejected
 from steguard.fallback import fall_back
 from steguard.feedback import build_feedback
-from steguard.fix import fix_part
+from steguard.repair import fix_part
 from steguard.flow import Pause, Run, Tell, attach_run, log, next_attempt, rejection
 from steguard.forms import Part
 from steguard.reply import Reply, read_usage
@@ -322,8 +322,9 @@ class _Flow:
         before = choice.pending[: step.start - offset]
         faulty = choice.pending[step.start - offset : step.end - offset]
         after = choice.pending[step.end - offset :]
-        if step.start == step.end:
+        if not faulty.strip() or step.start < offset:
             choice.findings += step.findings
+            choice.passed = max(choice.passed, step.safe)
             return False
         mended, count = fix_part(Part(faulty, lambda at: at), self.contract)
         for text in [mended, ""] if count and self.policy == "strip" else [mended] if count else [""]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from steguard.contract import Contract, make_finding
-from steguard.fix import part_hits
+from steguard.repair import part_hits
 from steguard.forms import Part, TextForm
 from steguard.htmltemplate import HtmlForm
 from steguard.jsontext import JsonScanner, JsonTextError

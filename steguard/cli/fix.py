@@ -14,7 +14,7 @@ from rich.console import Console
 
 from steguard.cli.inputs import InputError, Source, read_sources
 from steguard.contract import compile_contract
-from steguard.fix import Fixed, fix_text
+from steguard.repair import Fixed, fix_text
 from steguard.types import Severity
 
 

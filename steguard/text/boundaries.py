@@ -17,7 +17,17 @@ from steguard.text.lexicon import (
     UNITS_WITH_STOP,
 )
 from steguard.text.model import Kind, Token
-from steguard.text.tokens import ADDRESS, CJK_STOPS, FACE, SOFT_MARKS, Stop
+from steguard.text.tokens import (
+    ADDRESS,
+    CJK_STOPS,
+    CLOSING,
+    CLOSINGS,
+    FACE,
+    SOFT_MARKS,
+    STAMP,
+    STAMPED,
+    Stop,
+)
 
 _LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
 _WORD_END = ".,;:!?\"'”’)]}…*_"
@@ -37,7 +47,7 @@ def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
     if mark[0] in SOFT_MARKS:
         if mark == ADDRESS and head.startswith(("http://", "https://", "www.")):
             return True
-        return first.isupper() and (mark == FACE or _word(head) in STARTERS)
+        return first.isupper() and _after_soft(mark, head)
     if first.islower():
         return _before_lower(stop)
     if not first.isalnum():
@@ -49,6 +59,27 @@ def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
     if following[0] == "(" and (stop.dotted or stop.lower in ABBREVIATIONS):
         return False
     return _after_full_stop(stop, tokens, head)
+
+
+def _after_soft(mark: str, head: str) -> bool:
+    """A capital comes after an emoticon, an emoji, an address, a time or a closing phrase."""
+    if mark == FACE or mark == CLOSING:
+        return True
+    word = head.rstrip(_WORD_END)
+    if mark == STAMP:
+        return not (word.isupper() and 2 <= len(word) <= 4)
+    return _word(head) in STARTERS
+
+
+def soft_mark(text: str, tokens: list[Token]) -> str | None:
+    """The mark of a chunk after which a sentence may begin although no stop stands there."""
+    if text in STAMPED:
+        last = tokens[-2:]
+        if len(last) == 2 and last[0].text.count("/") == 2 and ":" in last[1].text:
+            return STAMP
+    elif text.lower() in CLOSINGS and len(tokens) <= 3:
+        return CLOSING
+    return None
 
 
 def _word(head: str) -> str:

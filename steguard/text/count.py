@@ -25,6 +25,8 @@ def count(tokens: list[Token], *, characters: bool = False) -> tuple[int, tuple[
     if characters:
         return sum(token.kind is not Kind.PUNCT for token in tokens), ()
     partner = _partners(tokens)
+    if not partner:
+        return sum([token.kind is not Kind.PUNCT for token in tokens]) - units(tokens), ()
     asides: list[Aside] = []
     words = _count(tokens, 0, len(tokens), partner, asides)
     asides.sort()

@@ -46,6 +46,7 @@ RAW_TAGS = frozenset("script style pre textarea svg math template noscript".spli
 
 _RUN = re.compile(r"`+")
 _LINK = re.compile(r"\[([^\[\]\n]{0,500})\]")
+_WRAPPED = re.compile(r"\[[^\[\]]{1,500}\](?=\()")
 _TARGET = re.compile(r"\((?:<[^<>\n]{0,500}>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[^\S\n]*\)")
 _REF = re.compile(r"\[[^\[\]\n]{0,100}\]")
 _BRACKET_TEXT = re.compile(r"\[(?:[A-Za-z_#@$][^\[\]\n.!?]{0,80}|\d{1,4}(?:[,–-]\s?\d{1,4})*|\^\w{1,20})\]")
@@ -106,6 +107,14 @@ def bracket(buffer: str, at: int, end: int, *, whole: bool, links: bool) -> Foun
     if _BRACKET_TEXT.match(buffer, at, reach) and len(text[1].split()) <= 5:
         return (Take.CODE, text.end(), 0)
     return None
+
+
+def wrapped_link(buffer: str, at: int, end: int) -> Found | None:
+    """A link whose visible text goes over a line break."""
+    reach = min(end, at + MAX_SPAN)
+    text = _WRAPPED.match(buffer, at, reach)
+    target = _TARGET.match(buffer, text.end(), reach) if text else None
+    return (Take.LINK, target.end(), text.end() - 1) if text and target else None
 
 
 def link_tail(buffer: str, at: int, end: int, *, whole: bool) -> Found | None:

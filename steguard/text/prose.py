@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from steguard.text.boundaries import ends
+from steguard.text.boundaries import ends, soft_mark
 from steguard.text.count import count, units
 from steguard.text.inline import (
     MAX_SPAN,
@@ -22,6 +22,7 @@ from steguard.text.inline import (
     code_span,
     entity,
     link_tail,
+    wrapped_link,
 )
 from steguard.text.labels import take_label
 from steguard.text.lists import ListRun
@@ -54,12 +55,16 @@ _LAST_SPACE = re.compile(r".*\s", re.DOTALL)
 _SAME = re.compile(r"(.)\1*", re.DOTALL)
 _SPACES = re.compile(r"\s*")
 _SIGNS = {
-    "markdown": re.compile(r"[`\[<{&!\]]"),
+    "markdown": re.compile(r"[`\[<{&\]]|!(?=\[)"),
     "plain": re.compile(r"[`\[<{]"),
     "html": re.compile(r"[`\[<{&]"),
 }
 _GLUED_TAIL = re.compile(r"['’]?(?:s|es|ed|ing)?(?!\w)|(?:-\w+){1,4}(?!\w)")
 _WORD, _NUMBER, _CODE, _PUNCT = Kind.WORD, Kind.NUMBER, Kind.CODE, Kind.PUNCT
+
+
+def _is_open(found: Found | None) -> bool:
+    return found is None or found[0] is Take.CHARACTER
 
 
 class Prose:
@@ -198,11 +203,12 @@ class Prose:
         """Read chunks up to ``limit``; False if a construct needs more text."""
         spaces = _SPACES.match
         while self._pos < limit:
+            before = self._pos
             if not self._window(limit, whole):
                 return False
             if self._skip_end is not None:
                 break
-            if self._pos < limit:
+            if self._pos == before:
                 at = spaces(self._buffer, self._pos, limit).end()  # type: ignore[union-attr]
                 at = self._slow(at, limit, whole)
                 if at < 0:
@@ -363,7 +369,12 @@ class Prose:
             return True
         turn = self._list.turn(text, self._tokens) if spaced else 0
         if not turn:
-            return False
+            mark = soft_mark(text, self._tokens)
+            if mark is None:
+                return False
+            self._add(text, at, Chunk(None, chunk.pieces, chunk.words), spaced)
+            self._stop = Stop(mark, "", "", False, False, False)
+            return True
         self._end_sentence()
         self._last = at + turn
         if turn < len(text):
@@ -396,6 +407,8 @@ class Prose:
                 self._last = self._base + at
                 continue
             found = self._construct(sign, at, limit, whole)
+            if whole and self._markup and sign in "`[" and _is_open(found):
+                found = self._wrapped(sign, at, limit, found)
             if found is WAIT:
                 self._held = at
                 self._wake = ("`]})>< \n", at + MAX_SPAN)
@@ -465,6 +478,23 @@ class Prose:
             known = entity(buffer, at, limit)
             return self._entity(at, *known) if known else None
         return None
+
+    def _wrapped(self, sign: str, at: int, limit: int, found: Found | None) -> Found | None:
+        """A code span or a link that is not closed on its line may go on on the next one."""
+        beyond = self._beyond(limit)
+        if beyond < 0:
+            return WAIT
+        if beyond:
+            if sign == "`":
+                return code_span(self._buffer, at, beyond, whole=True)
+            link = wrapped_link(self._buffer, at, beyond)
+            if link is not None and link[2] > limit:
+                return link
+        return found
+
+    def _beyond(self, limit: int) -> int:
+        """Where the next line of the same text ends: 0 if there is none, -1 to wait."""
+        raise NotImplementedError
 
     def _entity(self, at: int, end: int, text: str) -> Found:
         if text.isspace():

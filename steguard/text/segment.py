@@ -10,13 +10,17 @@ from __future__ import annotations
 import re
 
 from steguard.text.blocks import Line, Role, opens_front_matter, read_line
-from steguard.text.inline import TAG
+from steguard.text.inline import MAX_SPAN, TAG
 from steguard.text.labels import ALERT
 from steguard.text.model import BlockKind, Kind, Sentence, Token
 from steguard.text.prose import Prose
 from steguard.text.tokens import ANALYSERS
 
 _FENCE_END = re.compile(r"[^\S\n]{0,40}(?:>[^\S\n]?)*[^\S\n]*(`{3,}|~{3,})[^\S\n]*$")
+_QUIET = re.compile(r"[A-Za-z ,]*")
+"""Text that can neither end a sentence nor open a construct: it may wait for company."""
+
+_PATIENCE = 500
 _NEWLINES = re.compile(r"\n+")
 _NEXT = re.compile(r"\s+(\S)")
 _HTML_KINDS = {
@@ -44,6 +48,7 @@ class Segmenter(Prose):
         if format not in ANALYSERS:
             raise ValueError(f"unknown format {format!r}; use markdown, plain or html")
         super().__init__(format, language)
+        self._quiet = False
         self._line_start = not self._html
         self._first_line = True
         self._skip = ""
@@ -70,7 +75,21 @@ class Segmenter(Prose):
             if len(buffer) < size and not any([sign in chunk for sign in signs]):
                 return []
             self._wake = None
-        return self._run()
+        elif (
+            self._quiet
+            and len(buffer) - self._pos < _PATIENCE
+            and _QUIET.fullmatch(chunk) is not None
+        ):
+            return []
+        out = self._run()
+        self._quiet = (
+            self._stop is None
+            and self._wake is None
+            and not self._line_start
+            and self._skip_end is None
+            and _QUIET.fullmatch(self._buffer, self._pos) is not None
+        )
+        return out
 
     def close(self) -> list[Sentence]:
         """The text is complete; return the last sentences."""
@@ -122,7 +141,7 @@ class Segmenter(Prose):
             if self._skip_end is None or self._leave_raw(end):
                 if not self._inline(end if whole else self._stable(end), whole):
                     return
-                if self._skip_end is not None:
+                if self._skip_end is not None or self._pos > end:
                     continue
             if not whole:
                 self._peek(end)
@@ -264,6 +283,24 @@ class Segmenter(Prose):
         )
         self._quoted = line.quoted
         self._list.begin(marker)
+
+    def _beyond(self, limit: int) -> int:
+        buffer = self._buffer
+        if self._row or self._quoted or limit >= len(buffer):
+            return 0
+        if self._block is not None and self._block.kind is BlockKind.HEADING:
+            return 0
+        newline = buffer.find("\n", limit + 1)
+        end = newline if newline >= 0 else len(buffer)
+        whole = newline >= 0 or self._final
+        if not whole and end - limit < MAX_SPAN:
+            return -1
+        if limit + 1 >= end:
+            return 0
+        line = read_line(buffer, limit + 1, end, whole=whole, markup=True, first=False)
+        if line is None:
+            return -1
+        return min(end, limit + MAX_SPAN) if line.role is Role.TEXT and not line.quoted else 0
 
     def _leave_raw(self, end: int) -> bool:
         """Look for the end of a comment or of a script; True if text follows on this line."""

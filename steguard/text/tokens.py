@@ -83,9 +83,13 @@ _SPECIAL = {
     "html": re.compile(rf"[`\[<{{&{CJK_STOPS}]"),
 }
 
-FACE, ADDRESS, SYMBOL = "☺", "@", "◆"
-SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL))
-"""Marks of a :class:`Stop` that is none by itself: an emoticon, an address, an emoji."""
+FACE, ADDRESS, SYMBOL, STAMP, CLOSING = "☺", "@", "◆", "⏱", "✉"
+SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL, STAMP, CLOSING))
+"""Marks of a :class:`Stop` that is none by itself: an emoticon, an address, an emoji, a date with a
+time, the closing phrase of a letter."""
+
+STAMPED = frozenset(("AM", "PM"))
+CLOSINGS = frozenset(("regards,", "sincerely,", "wishes,", "cheers,", "truly,", "faithfully,"))
 
 _FACE = re.compile(r"(?:[:;=][\-o^']?[)(DPpO\]\[|/\\3*]+|<3+|\^[_.]*\^)$")
 _FEELING = re.compile(
@@ -180,6 +184,8 @@ class Analyser:
     def _analyse(self, text: str) -> Chunk:
         if text.isascii() and text.isalpha() and len(text) <= MAX_CHUNK and not _is_camel(text):
             lower = text.lower()
+            if text in STAMPED:
+                return Chunk(None, ((text, lower, 0, 2, WORD),), odd=True)
             return Chunk(lower, ((text, lower, 0, len(text), WORD),))
         if len(text) > MAX_CHUNK or self._special.search(text):
             return Chunk(None, special=True)
@@ -230,7 +236,7 @@ class Analyser:
             care,
             _stop(pieces),
             tail=_DOTS.match(text) is not None,
-            odd=may_be_marker(text),
+            odd=may_be_marker(text) or text.lower() in CLOSINGS,
         )
 
 

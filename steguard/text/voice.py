@@ -109,12 +109,10 @@ def agents_without_auxiliary(sentence: Sentence) -> list[Passive]:
         p for passive in passives(sentence) for p in range(passive.participle, passive.last + 1)
     }
     for by in range(1, len(lowers)):
-        at = by - 1
-        if lowers[by] != "by" or at in taken:
+        if lowers[by] != "by":
             continue
-        if lowers[at] in ("only", "primarily", "mainly", "largely", "solely", "mostly") and at:
-            at -= 1
-        if at in taken:
+        at = _bare_participle(sentence, by)
+        if at is None or at in taken:
             continue
         base = _participle_at(sentence, at)
         if base is None or base in _BY_MEASURE or not _takes_object(base):
@@ -125,6 +123,28 @@ def agents_without_auxiliary(sentence: Sentence) -> list[Passive]:
         if agent:
             found.append(Passive(-1, at, at, base, agent))
     return found
+
+
+def _bare_participle(sentence: Sentence, by: int) -> int | None:
+    """The participle that "by" belongs to: just before it, or before a short phrase
+    ("a letter sent to me by a friend")."""
+    lowers = sentence.lowers
+    at = by - 1
+    if at and lowers[at] in _ONLY:
+        at -= 1
+    if _participle_at(sentence, at) is not None:
+        return at
+    for back in range(at - 1, max(0, at - 4), -1):
+        mask = classes(lowers[back])
+        if mask & (MARK | CONJ | SUB | WH) and not mask & PREP:
+            return None
+        if mask & PART and _participle_at(sentence, back) is not None:
+            attached = classes(lowers[back + 1]) & PREP and classes(lowers[back - 1]) & NOUN
+            return back if attached else None
+    return None
+
+
+_ONLY = frozenset(("only", "primarily", "mainly", "largely", "solely", "mostly"))
 
 
 def _find(sentence: Sentence) -> list[Passive]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steguard.contract import Contract, compile_contract
-from steguard.fix import Fixed, fix_text
+from steguard.repair import Fixed, fix_text
 from steguard.profile import Profile
 from steguard.types import Finding
 
