@@ -114,8 +114,18 @@ def noun_phrase_after_by(sentence: Sentence, by: int) -> tuple[int, int] | None:
     while last < count:
         token = tokens[last]
         mask = classes(token.lower)
-        if token.kind is Kind.CODE or mask & (NOUN | PRON) or token.text[:1].isupper():
+        after_article = last > first and classes(lowers[last - 1]) & DET
+        if last > first and (mask & WH or token.lower == "that"):
+            break
+        if (
+            token.kind is Kind.CODE
+            or mask & (NOUN | PRON)
+            or token.text[:1].isupper()
+            or (mask & ING and after_article)
+        ):
             head = last
+        elif (token.lower in QUOTES and token.lower != "(") or (mask & PREP and after_article):
+            pass
         elif not mask & (DET | ADJ | NUM | PART | ADV | ING) or mask & (MARK | CONJ | SUB | PREP):
             break
         last += 1
