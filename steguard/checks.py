@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from steguard.contract import Contract, compile_contract
-from steguard.repair import Fixed, fix_text
 from steguard.profile import Profile
+from steguard.repair import Fixed, fix_text
 from steguard.types import Finding
 
 ProfileLike = str | Path | Mapping[str, Any] | Profile | Contract

@@ -12,13 +12,13 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from steguard.completions import Beta, Chat, RawResponse, attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
 from steguard.flow import Ask, Pause, RetryPolicy, Run, Step, Tell, guard_flow
 from steguard.profile import Profile
-from steguard.completions import Beta, Chat, RawResponse, attach
 from steguard.request import Capabilities, RequestPlan
 from steguard.result import Attempt, GuardResult
 from steguard.yamlfile import nearest
@@ -103,12 +103,12 @@ class _Base:
     @property
     def chat(self) -> Chat:
         """``client.chat`` with guarded completions."""
-        return Chat(self, self._client.chat)
+        return Chat(cast("Guard", self), self._client.chat)
 
     @property
     def beta(self) -> Beta:
         """``client.beta``, where older client libraries keep ``parse`` and ``stream``."""
-        return Beta(self, self._client.beta)
+        return Beta(cast("Guard", self), self._client.beta)
 
     def _begin(self, kwargs: dict[str, Any], raw: bool = False) -> _Call:
         own = kwargs.pop("steguard", None) or {}
@@ -323,7 +323,8 @@ def _require_completions(client: Any) -> None:
     if not callable(create):
         hint = "; pass an instance, such as OpenAI()" if isinstance(client, type) else ""
         raise UsageError(
-            f"{_name(client)} has no 'chat.completions.create'; steguard guards clients that have one{hint}"
+            f"{_name(client)} has no 'chat.completions.create'; "
+            f"steguard guards clients that have one{hint}"
         )
 
 

@@ -121,7 +121,7 @@ class StreamingCompletions(_Through):
     """``client.chat.completions.with_streaming_response``, guarded."""
 
     def create(self, **kwargs: Any) -> StreamingResponse:
-        """A context manager whose response gives the guarded completion or stream at ``parse()``."""
+        """A context manager; ``parse()`` of its response gives the guarded completion or stream."""
         raw = self._own.with_raw_response.create
         return StreamingResponse(lambda: self._guard._guarded(raw, kwargs, raw=True))
 
@@ -174,7 +174,7 @@ class RawResponse:
             raise UsageError("a guarded response is parsed without options")
         return self._parsed
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return type(self._raw)
 
@@ -235,7 +235,9 @@ def _typed(completion: Any, model: Any) -> Any:
         if text and not choice["message"].get("refusal") and choice["finish_reason"] == "stop":
             choice["message"]["parsed"] = _validated(model, text)
     kind = ParsedChatCompletion[model] if isinstance(model, type) else ParsedChatCompletion[Any]
-    parsed = kind.model_construct(**{**dict(completion), "choices": kind.model_validate(data).choices})
+    parsed = kind.model_construct(
+        **{**dict(completion), "choices": kind.model_validate(data).choices}
+    )
     if report is not None:
         attach(parsed, report)
     return parsed
@@ -248,5 +250,3 @@ def _validated(model: Any, text: str) -> Any:
         return TypeAdapter(model).validate_json(text)
     except ValidationError:
         return None
-
-

@@ -121,7 +121,9 @@ def make_finding(
     safety = hit.safety or active.rule.fix
     fix = None
     if hit.edits and safety is not Safety.NONE:
-        edits = (Edit(part.place(e.start), part.place(e.end), part.escape(e.text)) for e in hit.edits)
+        edits = (
+            Edit(part.place(e.start), part.place(e.end), part.escape(e.text)) for e in hit.edits
+        )
         fix = Fix(tuple(edits), safety)
     return Finding(
         rule=active.rule.name,

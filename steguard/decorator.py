@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, get_type_hints, overload
 
-from steguard.client import AsyncGuard, Guard, OnAttempt, OnResult, ProfileLike, attach
+from steguard.client import AsyncGuard, Guard, OnAttempt, OnResult, ProfileLike
+from steguard.completions import attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
 from steguard.forms import TextForm
@@ -58,7 +59,8 @@ def guarded(function: Any = None, /, *, profile: ProfileLike = "strict", **optio
     signature = inspect.signature(function)
     if not _takes(signature, "feedback") and not _takes(signature, "messages"):
         raise UsageError(
-            f"'{function.__name__}' cannot get feedback; give it a parameter 'feedback' or 'messages'"
+            f"'{function.__name__}' cannot get feedback; "
+            "give it a parameter 'feedback' or 'messages'"
         )
     schema = options.pop("schema", None)
     contract = _shaped(compile_contract(profile, schema=schema), _annotation(function))
@@ -96,10 +98,10 @@ def guarded(function: Any = None, /, *, profile: ProfileLike = "strict", **optio
 class _Endpoint:
     """Stands in for a client: the decorated function is the endpoint."""
 
-    class chat:  # noqa: N801 - the client's own name
-        class completions:  # noqa: N801 - the client's own name
+    class chat:
+        class completions:
             @staticmethod
-            def create(**request: Any) -> Any:
+            def create(**_: Any) -> Any:
                 raise UsageError("a decorated function has no endpoint of its own")
 
 
@@ -130,7 +132,9 @@ class _Step:
         if _takes(self.signature, "feedback"):
             last = messages[-1] if messages else None
             retry = bool(self._values)
-            bound.arguments["feedback"] = get(last, "content") if retry else bound.arguments.get("feedback")
+            bound.arguments["feedback"] = (
+                get(last, "content") if retry else bound.arguments.get("feedback")
+            )
         return self.function(*bound.args, **bound.kwargs)
 
     def seen(self, value: Any, call: Any) -> Any:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from steguard.contract import Contract, Verdict
 from steguard.edits import apply_edits
-from steguard.repair import fix_part, fix_text, part_hits
 from steguard.forms import Part
+from steguard.repair import fix_part, fix_text, part_hits
 from steguard.result import Outcome
 from steguard.text.model import BlockKind, Kind, Sentence
 from steguard.types import Edit, Severity
@@ -104,9 +104,7 @@ def _guilty(sentences: Sequence[Sentence], faults: Sequence[tuple[int, int]]) ->
 
 def _has_words(contract: Contract, part: Part, text: str) -> bool:
     here = Part(text, part.place, part.format)
-    return any(
-        token.kind is not Kind.PUNCT for s in contract.sentences(here) for token in s.tokens
-    )
+    return any(token.kind is not Kind.PUNCT for s in contract.sentences(here) for token in s.tokens)
 
 
 def remove_sentences(
@@ -133,7 +131,7 @@ def remove_sentences(
             cuts.append(_lines_around(text, block.start, sentences[members[-1]].end))
             continue
         for i in gone:
-            cuts.append(_sentence_cut(text, sentences, members, i))
+            cuts.append(_sentence_cut(sentences, members, i))
     edits = [Edit(start, end, "") for start, end in cuts]
     if markdown:
         edits += _renumbered(text, sentences, blocks, doomed)
@@ -167,7 +165,7 @@ def _lines_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _sentence_cut(
-    text: str, sentences: Sequence[Sentence], members: Sequence[int], index: int
+    sentences: Sequence[Sentence], members: Sequence[int], index: int
 ) -> tuple[int, int]:
     """A sentence with the space after it, or with the space before it where it is the last."""
     start, end = sentences[index].start, sentences[index].end

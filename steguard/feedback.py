@@ -23,8 +23,8 @@ _TEXTS = {
         "whole": "The answer as a whole is not correct:",
         "more": "{count} more sentences have the same faults.",
         "close": "Write the full answer again. Keep the correct sentences. Write the answer only.",
-        "resume": "The correct text stops after these words: {tail}. Write the rest of the text only. "
-        "Do not write the correct text again.",
+        "resume": "The correct text stops after these words: {tail}. "
+        "Write the rest of the text only. Do not write the correct text again.",
         "json": "Write the full JSON again. Write the JSON only.",
         "html": "Write the full HTML again. Write the HTML only.",
     },
@@ -58,7 +58,11 @@ def build_feedback(
     """
     texts = _TEXTS["zh" if language == "zh" else "en"]
     errors = [f for f in findings if f.severity is Severity.ERROR]
-    close = texts["resume"].format(tail=_code(_last_words(kept))) if kept else texts.get(form, texts["close"])
+    close = (
+        texts["resume"].format(tail=_code(_last_words(kept)))
+        if kept
+        else texts.get(form, texts["close"])
+    )
     if detail == "summary":
         lines = list(dict.fromkeys(_advice(f) for f in errors))[:MAX_SENTENCES]
         return "\n".join([texts["open"], "", *(f"- {line}" for line in lines), "", close])

@@ -80,7 +80,7 @@ class Run:
     plan: RequestPlan
     clock: Callable[[], float] = time.monotonic
     started: float = 0.0
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     attempts: list[Attempt] = field(default_factory=list)
 
     def result(self, choices: Sequence[ChoiceResult], response: Any = None) -> GuardResult:
@@ -118,7 +118,9 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
         choices: list[ChoiceResult] = []
         responses: list[Any] = []
         for index, reply in enumerate(replies):
-            choice, response = yield from _settle(run, index, reply, answer, alone=len(replies) == 1)
+            choice, response = yield from _settle(
+                run, index, reply, answer, alone=len(replies) == 1
+            )
             choices.append(choice)
             responses.append(response)
         if not choices:
@@ -129,7 +131,10 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
     result = run.result(choices, run.plan.response(answer.response, choices, responses, run.usage))
     log.info(
         "%s: %s after %d attempts, %d tokens",
-        result.profile, result.outcome.value, len(result.attempts), result.usage.total_tokens,
+        result.profile,
+        result.outcome.value,
+        len(result.attempts),
+        result.usage.total_tokens,
     )
     if result.outcome is Outcome.REJECTED and run.contract.profile.spec.fallback == "raise":
         raise OutputRejected(rejection(result), result)
@@ -195,7 +200,9 @@ def _settle(
             return left, answer.response
         if not failed:
             outcome = Outcome.PASSED if number == 1 else Outcome.PASSED_AFTER_RETRY
-            return ChoiceResult(outcome, verdict.text, verdict.findings, verdict.data), answer.response
+            return ChoiceResult(
+                outcome, verdict.text, verdict.findings, verdict.data
+            ), answer.response
         if stopped is not None:
             return _fallen(run, drafts, stopped), answer.response
         if pause:
@@ -270,5 +277,3 @@ def rejection(result: GuardResult) -> str:
     more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
     count = max((a.number for a in result.attempts), default=0)
     return f"the answer breaks the profile '{result.profile}' after {count} attempts: {shown}{more}"
-
-

@@ -33,7 +33,21 @@ from steguard.ruleset import Lines
 from steguard.types import Edit, Finding
 
 _VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
 )
 
 
@@ -74,7 +88,12 @@ class _Tree(HTMLParser):
         self.close()
         for node in self.open[1:]:
             self.wrong.append(
-                Wrong(f"The tag <{node.tag}> is not closed.", node.start, node.open_end, f"Write </{node.tag}>.")
+                Wrong(
+                    f"The tag <{node.tag}> is not closed.",
+                    node.start,
+                    node.open_end,
+                    f"Write </{node.tag}>.",
+                )
             )
             node.end = len(text)
         self.root.end = len(text)
@@ -107,13 +126,20 @@ class _Tree(HTMLParser):
             return
         names = [node.tag for node in self.open]
         if tag not in names[1:]:
-            self.wrong.append(Wrong(f"The tag </{tag}> closes nothing.", start, end, "Remove the tag."))
+            self.wrong.append(
+                Wrong(f"The tag </{tag}> closes nothing.", start, end, "Remove the tag.")
+            )
             return
         while self.open[-1].tag != tag:
             node = self.open.pop()
             node.end = start
             self.wrong.append(
-                Wrong(f"The tag <{node.tag}> is not closed.", node.start, node.open_end, f"Write </{node.tag}>.")
+                Wrong(
+                    f"The tag <{node.tag}> is not closed.",
+                    node.start,
+                    node.open_end,
+                    f"Write </{node.tag}>.",
+                )
             )
         node = self.open.pop()
         node.end = end
@@ -154,7 +180,9 @@ class HtmlForm:
 
     name = "html"
 
-    def __init__(self, template: Template | None = None, *, fields: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, template: Template | None = None, *, fields: Mapping[str, str] | None = None
+    ) -> None:
         self.template = template
         self._fields = dict(fields or {})
 
@@ -171,7 +199,14 @@ class HtmlForm:
                 wrong = [("template-mismatch", item) for item in match.wrong]
         lines = Lines(body)
         findings: list[Finding] = [
-            fault(name, item.message, (item.start, item.end), text=body, lines=lines, suggestion=item.suggestion)
+            fault(
+                name,
+                item.message,
+                (item.start, item.end),
+                text=body,
+                lines=lines,
+                suggestion=item.suggestion,
+            )
             for name, item in wrong
         ]
         return Extract(body, parts, findings, None, recovery)
@@ -208,7 +243,9 @@ class Template:
                 slots += 1
                 if not node.attributes.get("name"):
                     problems.append(Wrong("a slot has no name", node.start, node.open_end))
-            if "sg-repeat" in node.attributes and not _REPEAT.fullmatch(node.attributes["sg-repeat"]):
+            if "sg-repeat" in node.attributes and not _REPEAT.fullmatch(
+                node.attributes["sg-repeat"]
+            ):
                 problems.append(
                     Wrong("'sg-repeat' is written like 1..9 or 0..", node.start, node.open_end)
                 )
@@ -223,7 +260,10 @@ class Template:
                 file=file,
                 line=line,
                 column=column,
-                problems=[":".join(map(str, (file, *lines.position(p.start)))) + f": {p.message}" for p in rest],
+                problems=[
+                    ":".join(map(str, (file, *lines.position(p.start)))) + f": {p.message}"
+                    for p in rest
+                ],
             )
 
     @classmethod
@@ -302,7 +342,9 @@ class _Match:
         for extra in nodes:
             what = f"the tag <{extra.tag}>" if extra.tag else "text outside the slots"
             self.wrong.append(
-                Wrong(f"The template does not have {what} here.", extra.start, extra.end, "Remove it.")
+                Wrong(
+                    f"The template does not have {what} here.", extra.start, extra.end, "Remove it."
+                )
             )
 
     def _literal(self, wanted: Node, nodes: list[Node], at: int, end: int) -> int:
@@ -332,13 +374,23 @@ class _Match:
         if at == first:
             if "sg-optional" not in slot.attributes:
                 place = nodes[at].start if at < len(nodes) else parent.open_end
-                self.wrong.append(Wrong(f"The text for '{name}' is missing.", place, place, f"Write the {name}."))
+                self.wrong.append(
+                    Wrong(f"The text for '{name}' is missing.", place, place, f"Write the {name}.")
+                )
             return at
         start, end = nodes[first].start, nodes[at - 1].end
         section = self._fields.get(name) or slot.attributes.get("section", "default")
         if section != "off":
             self.parts.append(
-                Part(self._text[start:end], shifted(start), "html", name, section, html.escape, removable)
+                Part(
+                    self._text[start:end],
+                    shifted(start),
+                    "html",
+                    name,
+                    section,
+                    html.escape,
+                    removable,
+                )
             )
         return at
 
@@ -359,8 +411,8 @@ class _Match:
         count = 0
         while at < len(nodes) and nodes[at].tag == wanted.tag and count < most:
             self._attributes(wanted, nodes[at])
-            place = (nodes[at].start, nodes[at].end) if own else removable
-            self.children(wanted, nodes[at], place)
+            around = (nodes[at].start, nodes[at].end) if own else removable
+            self.children(wanted, nodes[at], around)
             at += 1
             count += 1
         if count < least:
@@ -377,17 +429,27 @@ class _Match:
         for name, value in pinned.items():
             if name not in node.attributes:
                 self.wrong.append(
-                    Wrong(f"The attribute {name} is missing in <{node.tag}>.", *span, f'Write {name}="{value}".')
+                    Wrong(
+                        f"The attribute {name} is missing in <{node.tag}>.",
+                        *span,
+                        f'Write {name}="{value}".',
+                    )
                 )
             elif value != "*" and node.attributes[name] != value:
                 self.wrong.append(
                     Wrong(
-                        f"The attribute {name} of <{node.tag}> must be '{value}'.", *span, f'Write {name}="{value}".'
+                        f"The attribute {name} of <{node.tag}> must be '{value}'.",
+                        *span,
+                        f'Write {name}="{value}".',
                     )
                 )
         for name in node.attributes.keys() - pinned.keys():
             self.wrong.append(
-                Wrong(f"The template does not have the attribute {name} in <{node.tag}>.", *span, "Remove it.")
+                Wrong(
+                    f"The template does not have the attribute {name} in <{node.tag}>.",
+                    *span,
+                    "Remove it.",
+                )
             )
 
 

@@ -199,7 +199,9 @@ class JsonScanner:
             self._escape, self._escape_start = "\\", here
             return at + 1
         if char != '"':
-            raise JsonTextError("a control character stands in a string; write it as an escape", here)
+            raise JsonTextError(
+                "a control character stands in a string; write it as an escape", here
+            )
         self._flush_high()
         self._end_string(here + 1)
         return at + 1
@@ -259,7 +261,9 @@ class JsonScanner:
         if self._is_key:
             frame = self._stack[-1]
             if value in frame.keys:
-                raise JsonTextError(f"the key '{value}' stands twice in one object", self._token_start)
+                raise JsonTextError(
+                    f"the key '{value}' stands twice in one object", self._token_start
+                )
             frame.keys.add(value)
             frame.key, frame.wants = value, "colon"
             self._mode = "value"

@@ -218,7 +218,11 @@ def profile_schema() -> dict[str, Any]:
         properties = options.setdefault("properties", {})
         properties["severity"] = {"enum": ["error", "warning", "info"]}
         rules[rule.name] = {"description": rule.summary, "anyOf": [level, options]}
-    custom = {"type": "object", "required": ["type"], "properties": {"type": {"enum": sorted(CUSTOM_TYPES)}}}
+    custom = {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": sorted(CUSTOM_TYPES)}},
+    }
     definitions["rules"] = {"type": "object", "properties": rules, "additionalProperties": custom}
     for owner in (schema, definitions["SectionSpec"]):
         owner["properties"]["rules"] = {"$ref": "#/$defs/rules"}
@@ -303,7 +307,7 @@ def _normalise(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings(value: Any) -> Any:
-    """A rule's short form (``off``, ``warning``, ``true``) as a mapping; YAML reads off as false."""
+    """A rule's short form (``off``, ``warning``, ``true``) as a mapping; YAML reads off as no."""
     if value is False or value == "off":
         return {"enabled": False}
     if value is True or value is None or value == "on":
@@ -345,9 +349,11 @@ def _explain(
 def _fields_at(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
     current: Any = model
     for part in loc:
-        field = next(
-            (f for n, f in current.model_fields.items() if part in (n, f.alias)), None
-        ) if isinstance(current, type) and issubclass(current, BaseModel) else None
+        field = (
+            next((f for n, f in current.model_fields.items() if part in (n, f.alias)), None)
+            if isinstance(current, type) and issubclass(current, BaseModel)
+            else None
+        )
         current = field.annotation if field else None
     if isinstance(current, type) and issubclass(current, BaseModel):
         return [field.alias or name for name, field in current.model_fields.items()]
@@ -393,7 +399,9 @@ def _configure(
         severity = options.pop("severity", None)
         if severity is not None and severity not in tuple(Severity):
             hint = yamlfile.nearest(str(severity), [*Severity, "off"])
-            problems.append(marked.error(f"unknown severity '{severity}'{hint}", (*here, "severity")))
+            problems.append(
+                marked.error(f"unknown severity '{severity}'{hint}", (*here, "severity"))
+            )
             continue
         try:
             rule = custom_rule(name, options.pop("type")) if "type" in options else get_rule(name)

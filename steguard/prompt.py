@@ -43,7 +43,11 @@ _ORDER = (
 )
 
 _EXAMPLES = {
-    "en": ("Close the file. Then send the report.", "Read the log. Count the errors.", "Stop the server."),
+    "en": (
+        "Close the file. Then send the report.",
+        "Read the log. Count the errors.",
+        "Stop the server.",
+    ),
     "zh": ("关闭文件。然后发送报告。", "读取日志。统计错误数。", "停止服务器。"),
 }
 
@@ -67,7 +71,11 @@ def render_prompt(contract: Contract) -> tuple[str, frozenset[str]]:
         "rules": [line for _, line in named],
         "words": words,
         "examples": _examples(contract, form, spec.examples),
-        **{"format": "text", "schema": None, "schema_text": "", "template": "", **form},
+        "format": "text",
+        "schema": None,
+        "schema_text": "",
+        "template": "",
+        **form,
     }
     try:
         text = _environment().from_string(source).render(context)
@@ -174,7 +182,9 @@ def example_value(schema: Any, sentence: str, root: Any = None, depth: int = 0) 
     if kind == "object":
         required = schema.get("required", list(schema.get("properties", {})))
         properties = schema.get("properties", {})
-        return {k: example_value(properties.get(k, {}), sentence, root, depth + 1) for k in required}
+        return {
+            k: example_value(properties.get(k, {}), sentence, root, depth + 1) for k in required
+        }
     if kind == "array":
         count = max(1, schema.get("minItems", 1))
         return [example_value(schema.get("items", {}), sentence, root, depth + 1)] * count

@@ -90,9 +90,7 @@ def part_hits(text: str, part: Part, contract: Contract) -> PartHits:
     return found + run.finish(Document(text, part.format, contract.language, sentences))
 
 
-def _apply(
-    state: _State, fixes: Sequence[Sequence[Edit]], find: Callable[[str], PartHits]
-) -> None:
+def _apply(state: _State, fixes: Sequence[Sequence[Edit]], find: Callable[[str], PartHits]) -> None:
     """Make all fixes at once; where that adds a finding, halve them until the guilty is alone.
 
     The second half goes first, so that the offsets of the first stay right.

@@ -69,7 +69,9 @@ class RequestPlan:
         if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
             return None
         text = f"{error} {getattr(error, 'body', '')}".lower()
-        if not any(word in text for word in ("response_format", "json_schema", "json_object", "schema")):
+        if not any(
+            word in text for word in ("response_format", "json_schema", "json_object", "schema")
+        ):
             return None
         self.capabilities.response_format = _WEAKER[str(ours["type"])]
         self.unenforced.append(f"response_format:{ours['type']}")
@@ -194,7 +196,9 @@ def _summed(told: Any, usage: Usage) -> Any:
         return {**told, **update}
     prompt = getattr(told, "prompt_tokens_details", None)
     if prompt is not None:
-        update["prompt_tokens_details"] = prompt.model_copy(update={"cached_tokens": usage.cached_tokens})
+        update["prompt_tokens_details"] = prompt.model_copy(
+            update={"cached_tokens": usage.cached_tokens}
+        )
     completion = getattr(told, "completion_tokens_details", None)
     if completion is not None:
         update["completion_tokens_details"] = completion.model_copy(

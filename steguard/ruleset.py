@@ -116,5 +116,3 @@ class Lines:
     def position(self, offset: int) -> tuple[int, int]:
         row = bisect_right(self._starts, offset) - 1
         return row + 1, offset - self._starts[row] + 1
-
-

@@ -75,10 +75,12 @@ def check_schema(schema: Mapping[str, Any], origin: str = "<schema>") -> None:
     from jsonschema import exceptions, validators
 
     try:
-        validators.validator_for(schema, _default()).check_schema(schema)
+        validators.validator_for(schema, _default()).check_schema(dict(schema))
     except exceptions.SchemaError as error:
         pointer = _pointer(error.absolute_path) or "/"
-        raise ProfileError(f"this is no JSON Schema, at {pointer}: {error.message}", file=origin) from None
+        raise ProfileError(
+            f"this is no JSON Schema, at {pointer}: {error.message}", file=origin
+        ) from None
 
 
 def _default() -> Any:
@@ -135,7 +137,9 @@ def is_strict(schema: Any) -> bool:
     if isinstance(schema, Mapping):
         if schema.get("type") == "object" or "properties" in schema:
             names = set(schema.get("properties", {}))
-            if schema.get("additionalProperties") is not False or names != set(schema.get("required", ())):
+            if schema.get("additionalProperties") is not False or names != set(
+                schema.get("required", ())
+            ):
                 return False
         return all(is_strict(value) for value in schema.values())
     if isinstance(schema, list):
@@ -324,7 +328,9 @@ class JsonForm:
                 yield from self._refused(data, text, lines, spans)
             return
         clean = True
-        for error in sorted(self._validator.iter_errors(data), key=lambda e: list(map(str, e.absolute_path))):
+        for error in sorted(
+            self._validator.iter_errors(data), key=lambda e: list(map(str, e.absolute_path))
+        ):
             clean = False
             pointer = _pointer(error.absolute_path)
             message, suggestion = _explain(error)
@@ -377,9 +383,10 @@ def make_json_form(
         return JsonForm(model=schema, fields=fields, recover=recover)  # type: ignore[arg-type]
     if schema is not None and not isinstance(schema, str | Path | Mapping):
         raise UsageError(
-            f"'schema' must be a path, a mapping or a pydantic model class, not {type(schema).__name__}"
+            "'schema' must be a path, a mapping or a pydantic model class, "
+            f"not {type(schema).__name__}"
         )
-    loaded = None if schema is None else load_schema(schema)  # type: ignore[arg-type]
+    loaded = None if schema is None else load_schema(schema)
     if loaded is not None and model is not None:
         difference = disagreement(loaded, model)
         if difference:
@@ -399,7 +406,7 @@ def _scan(text: str) -> tuple[Any, dict[str, tuple[int, int]], JsonTextError | N
 
 
 def _explain(error: Any) -> tuple[str, str | None]:
-    """A short message for the faults that a model makes most, and the library's own for the rest."""
+    """A short message for the most usual faults, and the library's own for the rest."""
     keyword, value = error.validator, error.validator_value
     if keyword == "required":
         missing = [key for key in value if key not in error.instance]
@@ -414,7 +421,10 @@ def _explain(error: Any) -> tuple[str, str | None]:
     if keyword == "additionalProperties":
         return error.message, "Remove the field."
     if keyword == "maxLength":
-        return f"The text has {len(error.instance)} characters. The limit is {value}.", "Write less text."
+        return (
+            f"The text has {len(error.instance)} characters. The limit is {value}.",
+            "Write less text.",
+        )
     if keyword == "minLength":
         return (
             f"The text has {len(error.instance)} characters. The minimum is {value}.",

@@ -148,7 +148,5 @@ def _scalar(kind: str, schema: Mapping[str, Any]) -> Yes:
     above = schema.get("exclusiveMinimum", float("-inf"))
     below = schema.get("exclusiveMaximum", float("inf"))
     if kind in ("integer", "number"):
-        return lambda value: (
-            type(value) in types and low <= value <= high and above < value < below
-        )
+        return lambda value: type(value) in types and low <= value <= high and above < value < below
     return lambda value: type(value) in types

@@ -19,9 +19,9 @@ from steguard.contract import Contract, Verdict
 from steguard.errors import OutputRejected
 from steguard.fallback import fall_back
 from steguard.feedback import build_feedback
-from steguard.repair import fix_part
 from steguard.flow import Pause, Run, Tell, attach_run, log, next_attempt, rejection
 from steguard.forms import Part
+from steguard.repair import fix_part
 from steguard.reply import Reply, read_usage
 from steguard.request import summed_usage
 from steguard.result import Attempt, ChoiceResult, GuardResult, Outcome, Usage
@@ -132,7 +132,9 @@ class StreamState:
             )
             for c in self.choices.values()
         ]
-        return self.run.result(so_far or [ChoiceResult(Outcome.NOT_CHECKED, "", reason="streaming")])
+        return self.run.result(
+            so_far or [ChoiceResult(Outcome.NOT_CHECKED, "", reason="streaming")]
+        )
 
 
 class _Flow:
@@ -272,15 +274,19 @@ class _Flow:
 
     def judge(self, choice: _Choice, steps: Sequence[Step]) -> bool:
         """Act on checked steps; whether the stream must be closed now."""
+        checker = choice.checker
         for step in steps:
             if self.mode == "observe" or not step.failed:
                 choice.findings += step.findings
-                if not choice.checker.whole:
+                if not checker.whole:
                     choice.passed = max(choice.passed, step.safe)
                 continue
-            if choice.checker.whole or self.mode == "buffer":
-                return self._refuse_whole(choice, step)
-            return self._refuse_sentence(choice, step)
+            whole = checker.whole or self.mode == "buffer"
+            stop = (
+                self._refuse_whole(choice, step) if whole else self._refuse_sentence(choice, step)
+            )
+            if choice.failure is not None or choice.checker is not checker:
+                return stop
         return False
 
     def _refuse_whole(self, choice: _Choice, step: Step) -> bool:
@@ -327,7 +333,9 @@ class _Flow:
             choice.passed = max(choice.passed, step.safe)
             return False
         mended, count = fix_part(Part(faulty, lambda at: at), self.contract)
-        for text in [mended, ""] if count and self.policy == "strip" else [mended] if count else [""]:
+        for text in (
+            [mended, ""] if count and self.policy == "strip" else [mended] if count else [""]
+        ):
             if not text and self.policy == "fix":
                 break
             rest = after if text else after.lstrip(" ")
@@ -338,7 +346,13 @@ class _Flow:
                 continue
             if not text:
                 choice.removed.append(step.sentence)
-            self._swap(choice, before + text + rest, offset + len(before), len(faulty) + len(after) - len(rest), text)
+            self._swap(
+                choice,
+                before + text + rest,
+                offset + len(before),
+                len(faulty) + len(after) - len(rest),
+                text,
+            )
             choice.checker = checker
             choice.edited = True
             choice.passed = max(choice.passed, *(s.safe for s in steps), 0)
@@ -390,8 +404,10 @@ class _Flow:
 
     @staticmethod
     def _empty(entry: _Entry) -> bool:
-        return bool(entry.pieces) and entry.changed and all(
-            not p.text and p.delta.bare for p in entry.pieces
+        return (
+            bool(entry.pieces)
+            and entry.changed
+            and all(not p.text and p.delta.bare for p in entry.pieces)
         )
 
     # -- the end of a stream -----------------------------------------------------------------
@@ -498,7 +514,9 @@ class _Flow:
             tuple(kwargs["messages"]),
             "".join(choice.draft) or choice.refusal,
             tuple(findings),
-            self.usage if choice is next(iter(self.state.choices.values())) or choice.number > 1 else Usage(),
+            self.usage
+            if choice is next(iter(self.state.choices.values())) or choice.number > 1
+            else Usage(),
             seconds,
             choice.finish_reason,
         )
@@ -511,7 +529,12 @@ class _Flow:
             reply = Reply(draft, None, (), None, None)
             choice.added += self.run.plan.retry_messages(reply, feedback)
         self.run.attempts.append(attempt)
-        log.debug("stream attempt %d of choice %d: %d errors", attempt.number, choice.index, attempt.errors)
+        log.debug(
+            "stream attempt %d of choice %d: %d errors",
+            attempt.number,
+            choice.index,
+            attempt.errors,
+        )
         yield Tell(attempt)
 
     def _feedback(self, choice: _Choice) -> str:
@@ -636,8 +659,14 @@ def stream_flow(state: StreamState) -> Generator[StreamStep, Any, GuardResult]:
         attach_run(error, run)
         raise
     state.result = run.result(result)
-    log.info("%s: %s after %d streams", run.contract.name, state.result.outcome.value, len(run.attempts))
-    if state.result.outcome is Outcome.REJECTED and flow.policy == "raise" and flow.mode != "observe":
+    log.info(
+        "%s: %s after %d streams", run.contract.name, state.result.outcome.value, len(run.attempts)
+    )
+    if (
+        state.result.outcome is Outcome.REJECTED
+        and flow.policy == "raise"
+        and flow.mode != "observe"
+    ):
         raise OutputRejected(rejection(state.result), state.result)
     return state.result
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from steguard.contract import Contract, make_finding
-from steguard.repair import part_hits
 from steguard.forms import Part, TextForm
 from steguard.htmltemplate import HtmlForm
 from steguard.jsontext import JsonScanner, JsonTextError
+from steguard.repair import part_hits
 from steguard.ruleset import Lines
 from steguard.schema import JsonForm
 from steguard.text.model import Document, Sentence
@@ -125,7 +125,9 @@ class ProseChecker:
         line = before.rfind("\n") + 1
         opening = self._tail_start + line
         shown = self._sentences[-2].end if len(self._sentences) > 1 else 0
-        return opening if line and opening >= shown else max(shown, self._tail_start + _after(before))
+        return (
+            opening if line and opening >= shown else max(shown, self._tail_start + _after(before))
+        )
 
     def _safe(self, end: int) -> int:
         """How far the text is safe after a checked end.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from steguard.errors import GuardError, SteguardError, UsageError
 from steguard.flow import Pause, Tell
@@ -20,7 +20,9 @@ class StreamError(GuardError):
 class _Pump:
     """What the sync and the async pump share: the flow, the open upstream, the report."""
 
-    def __init__(self, call: Any, ask: Callable[..., Any], keep: Callable[[GuardResult], None]) -> None:
+    def __init__(
+        self, call: Any, ask: Callable[..., Any], keep: Callable[[GuardResult], None]
+    ) -> None:
         self.call = call
         self.ask = ask
         self.keep = keep
@@ -54,7 +56,9 @@ class _Pump:
     def translate(self, error: BaseException) -> BaseException:
         """A decoding fault of the client library as an error that says what it is."""
         if isinstance(error, ValueError) and not isinstance(error, SteguardError):
-            told = StreamError(f"the endpoint sent an event that is no JSON: {error}", self.state.report())
+            told = StreamError(
+                f"the endpoint sent an event that is no JSON: {error}", self.state.report()
+            )
             told.__cause__ = error
             return told
         return error
@@ -190,7 +194,7 @@ def guarded_stream(pump: Any, iterator: Any, like: Any) -> Any:
     ``iterator`` gives the chunks. The report stands at ``stream.steguard``, early with the
     findings so far and complete at the end.
     """
-    kind = _stream_type(type(like)) if _is_client_stream(like) else _PlainStream
+    kind = _stream_type(cast(Any, type(like))) if _is_client_stream(like) else _PlainStream
     if isinstance(pump, AsyncPump) and kind is _PlainStream:
         kind = _PlainAsyncStream
     stream = kind.__new__(kind)

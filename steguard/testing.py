@@ -123,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
+    def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""
 
     def do_GET(self) -> None:
@@ -154,7 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, request: dict[str, Any], answer: Scripted) -> None:
         model = self.server.model
         model.count(open=1)
-        head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        lines = ("HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+        head = "\r\n".join([*lines, "", ""])
         try:
             self.wfile.write(head.encode())
             for number, record in enumerate(_records(request, answer)):
@@ -203,7 +204,9 @@ def _defaults(answer: Scripted) -> dict[str, Any]:
 
 
 def _choice(index: int, said: dict[str, Any]) -> dict[str, Any]:
-    message = {k: v for k, v in said.items() if k != "finish_reason" and not (k == "tool_calls" and not v)}
+    message = {
+        k: v for k, v in said.items() if k != "finish_reason" and not (k == "tool_calls" and not v)
+    }
     reason = "tool_calls" if said.get("tool_calls") else said["finish_reason"]
     return {
         "index": index,
@@ -246,7 +249,10 @@ def _records(request: dict[str, Any], answer: Scripted) -> Iterable[bytes]:
     def delta(index: int, content: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         return {"index": index, "delta": content, "logprobs": None, "finish_reason": reason}
 
-    said = [{**_defaults(answer), **over} for over in answer.choices or [{}] * int(request.get("n") or 1)]
+    said = [
+        {**_defaults(answer), **over}
+        for over in answer.choices or [{}] * int(request.get("n") or 1)
+    ]
     for index in range(len(said)):
         yield event([delta(index, {"role": "assistant", "content": ""})])
     streams = [_deltas(one, answer.pieces) for one in said]

@@ -83,13 +83,15 @@ def _build(
     if len(marks) > MAX_VALUES:
         raise ProfileError("too many values", file=file, line=mark.line, column=mark.column)
     if id(node) in inside:
-        raise ProfileError("an alias contains itself", file=file, line=mark.line, column=mark.column)
+        raise ProfileError(
+            "an alias contains itself", file=file, line=mark.line, column=mark.column
+        )
     inside = inside | {id(node)}
     if isinstance(node, yaml.MappingNode):
         loader.flatten_mapping(node)
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(loader.construct_object(key_node, deep=True))  # type: ignore[no-untyped-call]
+            key = str(loader.construct_object(key_node, deep=True))
             at = Mark(file, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
             if key in result:
                 raise ProfileError(
@@ -104,7 +106,7 @@ def _build(
             for index, item in enumerate(node.value)
         ]
     try:
-        return loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        return loader.construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError) as error:
         raise ProfileError(
             f"this value cannot be read: {error}", file=file, line=mark.line, column=mark.column

@@ -38,7 +38,11 @@ class Harness:
         self.model.__enter__()
         kind = openai.OpenAI if self.mode == "sync" else openai.AsyncOpenAI
         self.client = kind(
-            base_url=self.model.base_url, api_key="test", max_retries=0, timeout=20, **self.client_options
+            base_url=self.model.base_url,
+            api_key="test",
+            max_retries=0,
+            timeout=20,
+            **self.client_options,
         )
         self.guard = (Guard if self.mode == "sync" else AsyncGuard)(self.client, **self.options)
         return self

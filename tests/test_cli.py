@@ -43,12 +43,18 @@ def steguard(*args: str, text: str = "", cwd: Path | None = None, **env: str) ->
         with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
             main(list(args))
     code = ended.value.code
-    return Done(code if isinstance(code, int) else int(code is not None), out.getvalue(), err.getvalue())
+    return Done(
+        code if isinstance(code, int) else int(code is not None), out.getvalue(), err.getvalue()
+    )
 
 
 def test_it_runs_as_a_module() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "steguard", "check", "-"], input=BAD, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "steguard", "check", "-"],
+        input=BAD,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, "banned-words" in done.stdout) == (1, True)
 
@@ -63,7 +69,9 @@ def test_json_has_the_wire_format_and_exit_status_one(tmp_path: Path) -> None:
     assert done.returncode == 1
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["file"] == str(file)
-    assert {k: finding[k] for k in ("rule", "code", "line", "column", "start", "end", "severity")} == {
+    assert {
+        k: finding[k] for k in ("rule", "code", "line", "column", "start", "end", "severity")
+    } == {
         "rule": "banned-words",
         "code": "SG101",
         "line": 3,
@@ -100,7 +108,9 @@ def test_a_file_is_read_by_its_suffix(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text('<p class="should">You should go.</p>')
     (tmp_path / "b.json").write_text('{"should": "You should go there."}')
     done = steguard("check", "a.html", "b.json", "-f", "json", cwd=tmp_path)
-    found = [(f["file"], f["column"], f.get("pointer")) for f in json.loads(done.stdout)["findings"]]
+    found = [
+        (f["file"], f["column"], f.get("pointer")) for f in json.loads(done.stdout)["findings"]
+    ]
     assert found == [("a.html", 23, None), ("b.json", 17, "/should")]
 
 
@@ -273,7 +283,9 @@ def test_run_gives_the_answer_and_the_report() -> None:
         assert (done.returncode, done.stdout) == (0, GOOD + "\n")
         assert "passed_after_retry, 2 attempts" in done.stderr
         assert "banned-words" in done.stderr
-        report = json.loads(steguard("run", "-", "-f", "json", text="Go.", OPENAI_BASE_URL=model.base_url).stdout)
+        report = json.loads(
+            steguard("run", "-", "-f", "json", text="Go.", OPENAI_BASE_URL=model.base_url).stdout
+        )
         assert (report["outcome"], model.requests[-1]["model"]) == ("passed", "scripted")
 
 
@@ -299,5 +311,12 @@ def test_demo_shows_drafts_feedback_and_results() -> None:
     with ScriptedModel(model_says) as model:
         done = steguard("demo", "--base-url", model.base_url)
     assert done.returncode == 0, done.stderr
-    for part in ("Attempt 1", "Feedback to the model", "stripped", "passed", "The caller gets:", "Removed:"):
+    for part in (
+        "Attempt 1",
+        "Feedback to the model",
+        "stripped",
+        "passed",
+        "The caller gets:",
+        "Removed:",
+    ):
         assert part in done.stdout, part

@@ -21,15 +21,26 @@ from steguard.errors import UsageError
 from steguard.testing import Scripted, ScriptedModel
 from tests.conftest import ALSO_BAD, ASK, BAD, GOOD, PROFILE
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "x"}'}}
-TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "look", "arguments": '{"at": "x"}'},
+}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": "look", "parameters": {"type": "object", "properties": {}}},
+    }
+]
 
 
 # --- the same object, the same ways in
 
 
 def test_the_result_is_a_real_completion_with_all_its_fields(harness: Any) -> None:
-    answer = harness([Scripted(GOOD, extra={"system_fingerprint": "fp", "vendor_field": 7})]).create()
+    answer = harness(
+        [Scripted(GOOD, extra={"system_fingerprint": "fp", "vendor_field": 7})]
+    ).create()
     assert type(answer) is ChatCompletion
     assert answer.id.startswith("chatcmpl-")
     assert (answer.created, answer.model, answer.system_fingerprint) == (1700000000, "m", "fp")
@@ -60,7 +71,9 @@ def test_a_library_that_only_calls_through_raw_is_guarded_and_sees_the_usage(har
     h = harness([BAD, GOOD])
 
     def library(guard: Any) -> Any:
-        return guard.with_options(timeout=9).chat.completions.with_raw_response.create(model="m", messages=ASK)
+        return guard.with_options(timeout=9).chat.completions.with_raw_response.create(
+            model="m", messages=ASK
+        )
 
     answer = h.run(library).parse()
     assert answer.choices[0].message.content == GOOD
@@ -109,7 +122,7 @@ def test_a_client_of_the_other_kind_is_refused_at_construction() -> None:
 
 
 def test_something_without_chat_completions_is_refused() -> None:
-    with pytest.raises(UsageError, match="no 'chat.completions.create'"):
+    with pytest.raises(UsageError, match=r"no 'chat\.completions\.create'"):
         Guard(object())
     with pytest.raises(UsageError, match="pass an instance"):
         Guard(openai.OpenAI)
@@ -119,7 +132,9 @@ class _Duck:
     """A client of another library with the same methods."""
 
     def __init__(self, create: Any) -> None:
-        self.chat = type("Chat", (), {"completions": type("C", (), {"create": staticmethod(create)})})
+        self.chat = type(
+            "Chat", (), {"completions": type("C", (), {"create": staticmethod(create)})}
+        )
 
 
 def test_a_duck_typed_client_with_plain_mappings_works() -> None:
@@ -141,7 +156,9 @@ def test_a_duck_typed_client_of_the_wrong_kind_is_named_when_it_is_called() -> N
         Guard(_Duck(lambda **kw: later()), PROFILE).chat.completions.create(messages=ASK)
     with pytest.raises(UsageError, match="use Guard"):
         anyio.run(
-            lambda: AsyncGuard(_Duck(lambda **kw: {}), PROFILE).chat.completions.create(messages=ASK)
+            lambda: AsyncGuard(_Duck(lambda **kw: {}), PROFILE).chat.completions.create(
+                messages=ASK
+            )
         )
 
 
@@ -168,7 +185,9 @@ def test_parallel_calls_on_one_guard_share_no_history_and_no_report() -> None:
         guard = Guard(openai.OpenAI(base_url=model.base_url, api_key="k"), PROFILE)
 
         def one(word: str) -> tuple[str, str]:
-            answer = guard.chat.completions.create(model="m", messages=[{"role": "user", "content": word}])
+            answer = guard.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": word}]
+            )
             return answer.choices[0].message.content, guard.last_result.text
 
         with ThreadPoolExecutor(8) as pool:
@@ -198,7 +217,9 @@ def test_parallel_async_calls_share_no_history_and_no_report() -> None:
         return [told[w] for w in words]
 
     with ScriptedModel(_echo) as model:
-        assert anyio.run(main, model.base_url) == [(f"Open the {w}.", f"Open the {w}.") for w in words]
+        assert anyio.run(main, model.base_url) == [
+            (f"Open the {w}.", f"Open the {w}.") for w in words
+        ]
 
 
 def test_many_sync_calls_after_each_other_do_not_hang() -> None:
@@ -259,10 +280,16 @@ def test_usage_is_summed_over_all_attempts(harness: Any) -> None:
         "prompt_tokens_details": {"cached_tokens": 4},
         "completion_tokens_details": {"reasoning_tokens": 2},
     }
-    h = harness([Scripted(BAD, usage=usage), Scripted(ALSO_BAD, usage=usage), Scripted(GOOD, usage=usage)])
+    h = harness(
+        [Scripted(BAD, usage=usage), Scripted(ALSO_BAD, usage=usage), Scripted(GOOD, usage=usage)]
+    )
     answer = h.create()
     report = answer.steguard
-    assert (report.usage.prompt_tokens, report.usage.completion_tokens, report.usage.total_tokens) == (30, 15, 45)
+    assert (
+        report.usage.prompt_tokens,
+        report.usage.completion_tokens,
+        report.usage.total_tokens,
+    ) == (30, 15, 45)
     assert (report.usage.cached_tokens, report.usage.reasoning_tokens) == (12, 6)
     assert [a.usage.total_tokens for a in report.attempts] == [15, 15, 15]
     assert answer.usage.total_tokens == 45
@@ -347,20 +374,30 @@ def test_a_turn_of_tool_calls_only_passes_through(harness: Any) -> None:
 
 
 def test_each_of_several_choices_is_checked_and_repaired_alone(harness: Any) -> None:
-    first = Scripted(choices=[{"content": GOOD}, {"content": BAD}, {"content": "", "refusal": "No."}])
+    first = Scripted(
+        choices=[{"content": GOOD}, {"content": BAD}, {"content": "", "refusal": "No."}]
+    )
     h = harness([first, Scripted("Open the other file.")])
     answer = h.create(n=3)
     texts = [c.message.content for c in answer.choices]
     assert texts == [GOOD, "Open the other file.", ""]
     assert [c.index for c in answer.choices] == [0, 1, 2]
-    assert [c.outcome for c in answer.steguard.choices] == ["passed", "passed_after_retry", "not_checked"]
+    assert [c.outcome for c in answer.steguard.choices] == [
+        "passed",
+        "passed_after_retry",
+        "not_checked",
+    ]
     assert h.requests[1]["n"] == 1
     assert h.requests[1]["messages"][-2]["content"] == BAD
 
 
 def test_which_check_failed_is_kept_for_each_attempt(harness: Any) -> None:
     report = harness([BAD, ALSO_BAD, GOOD]).create().steguard
-    assert [[f.rule for f in a.findings] for a in report.attempts] == [["banned-words"], ["passive-voice"], []]
+    assert [[f.rule for f in a.findings] for a in report.attempts] == [
+        ["banned-words"],
+        ["passive-voice"],
+        [],
+    ]
     assert "should" in report.attempts[0].feedback
     assert report.attempts[2].feedback is None
 
@@ -400,7 +437,9 @@ def test_provider_fields_of_the_message_are_kept(harness: Any) -> None:
 
 def test_text_parts_are_checked_and_other_parts_kept(harness: Any) -> None:
     image = {"type": "image_url", "image_url": {"url": "data:x"}}
-    h = harness([Scripted([{"type": "text", "text": BAD}, image])], {**PROFILE, "fallback": "strip"})
+    h = harness(
+        [Scripted([{"type": "text", "text": BAD}, image])], {**PROFILE, "fallback": "strip"}
+    )
     answer = h.create()
     assert answer.steguard.outcome == "stripped"
     assert answer.choices[0].message.content == [{"type": "text", "text": "Close the door."}, image]
@@ -418,7 +457,9 @@ def test_parse_gives_the_object_and_the_report(harness: Any) -> None:
     good = json.dumps({"action": "read", "reason": "Read the file."})
     bad = json.dumps({"action": "read", "reason": "You should read the file."})
     h = harness([bad, good])
-    answer = h.run(lambda g: g.chat.completions.parse(model="m", messages=ASK, response_format=Step))
+    answer = h.run(
+        lambda g: g.chat.completions.parse(model="m", messages=ASK, response_format=Step)
+    )
     assert answer.choices[0].message.parsed == Step(action="read", reason="Read the file.")
     assert answer.steguard.outcome == "passed_after_retry"
     sent = h.requests[0]["response_format"]

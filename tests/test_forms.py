@@ -48,7 +48,9 @@ def test_a_model_shapes_the_request_and_the_check(harness: Any) -> None:
 
 def test_schema_faults_have_a_pointer_and_a_place(harness: Any) -> None:
     bad = '{"action": "jump", "target": "/x",\n "reason": 7, "more": 1}'
-    found = check(bad, JSON_PROFILE, schema={**AgentStep.model_json_schema(), "additionalProperties": False})
+    found = check(
+        bad, JSON_PROFILE, schema={**AgentStep.model_json_schema(), "additionalProperties": False}
+    )
     assert [(f.pointer, f.line, f.rule) for f in found] == [
         ("", 1, "schema-mismatch"),
         ("/action", 1, "schema-mismatch"),
@@ -99,12 +101,16 @@ def test_recover_off_takes_only_pure_json() -> None:
     assert rules(check("```json\n{}\n```", strict)) == ["invalid-json"]
 
 
-@pytest.mark.parametrize("text", ["", "No JSON here.", "[1, 2", '{"a": 1, "a": 2}', "NaN", "[" * 9999])
+@pytest.mark.parametrize(
+    "text", ["", "No JSON here.", "[1, 2", '{"a": 1, "a": 2}', "NaN", "[" * 9999]
+)
 def test_what_is_no_json_is_one_finding(text: str) -> None:
     assert rules(check(text, JSON_PROFILE)) == ["invalid-json"]
 
 
-def test_an_endpoint_that_refuses_response_format_is_asked_without_it_and_remembered(harness: Any) -> None:
+def test_an_endpoint_that_refuses_response_format_is_asked_without_it_and_remembered(
+    harness: Any,
+) -> None:
     def server(request: dict[str, Any]) -> Any:
         kind = request.get("response_format", {}).get("type")
         if kind:
@@ -137,7 +143,9 @@ def test_the_callers_own_response_format_wins(harness: Any) -> None:
 
 
 def test_send_none_adds_no_response_format(harness: Any) -> None:
-    h = harness([step()], {**PROFILE, "output": {"format": "json", "send": "none"}}, schema=AgentStep)
+    h = harness(
+        [step()], {**PROFILE, "output": {"format": "json", "send": "none"}}, schema=AgentStep
+    )
     h.create()
     assert "response_format" not in h.requests[0]
 
@@ -154,14 +162,21 @@ def test_a_validator_of_the_model_counts() -> None:
             return value
 
     (finding,) = check('{"number": 2}', JSON_PROFILE, schema=Odd)
-    assert (finding.rule, finding.pointer, finding.message) == ("model-mismatch", "/number", "The number is even.")
+    assert (finding.rule, finding.pointer, finding.message) == (
+        "model-mismatch",
+        "/number",
+        "The number is even.",
+    )
 
 
 def test_field_patterns_choose_sections() -> None:
     profile = {
         **PROFILE,
         "sections": {"note": {"rules": {"banned-words": "off"}}},
-        "output": {"format": "json", "fields": {"/steps/*": "default", "/note": "note", "/raw/**": "off"}},
+        "output": {
+            "format": "json",
+            "fields": {"/steps/*": "default", "/note": "note", "/raw/**": "off"},
+        },
     }
     bad = "You should go."
     data = {"steps": [bad], "note": bad, "raw": {"a": {"b": bad}}, "other": bad}
@@ -177,12 +192,17 @@ def test_without_marks_free_text_is_checked_and_pinned_strings_are_not() -> None
             "text": {"type": "string"},
         },
     }
-    data = {"kind": "you should go", "when": "you should go", "text": "You should go.", "word": "should"}
+    data = {
+        "kind": "you should go",
+        "when": "you should go",
+        "text": "You should go.",
+        "word": "should",
+    }
     assert [f.pointer for f in check(json.dumps(data), JSON_PROFILE, schema=schema)] == ["/text"]
 
 
 def test_strip_in_json_keeps_valid_json(harness: Any) -> None:
-    h = harness([step("You should read it. Read the \"file\".")], JSON_PROFILE, schema=AgentStep)
+    h = harness([step('You should read it. Read the "file".')], JSON_PROFILE, schema=AgentStep)
     answer = h.create()
     assert answer.steguard.outcome == "stripped"
     assert json.loads(answer.choices[0].message.content)["reason"] == 'Read the "file".'
@@ -208,10 +228,14 @@ def test_a_schema_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None
 
 
 def test_schema_and_model_that_disagree_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "s.json").write_text('{"type": "object", "properties": {"other": {"type": "string"}}}')
+    (tmp_path / "s.json").write_text(
+        '{"type": "object", "properties": {"other": {"type": "string"}}}'
+    )
     profile = tmp_path / "p.yaml"
     profile.write_text("extends: base\noutput: {format: json, schema: s.json}\n")
-    with pytest.raises(ProfileError, match="disagree: only the schema has other; only the model has action"):
+    with pytest.raises(
+        ProfileError, match="disagree: only the schema has other; only the model has action"
+    ):
         compile_contract(profile, schema=AgentStep)
 
 
@@ -258,7 +282,11 @@ def test_html_that_fills_the_slots_passes(html_profile: Path) -> None:
         ("<h2>Restart of the server</h2>", "", "The tag <h2> is missing here."),
         ("<ol>", "<p>Now.</p><ol>", "The template does not have the tag <p> here."),
         ("Restart of the server", "", "The text for 'title' is missing."),
-        ("</section>", "</section>Done.", "The template does not have text outside the slots here."),
+        (
+            "</section>",
+            "</section>Done.",
+            "The template does not have text outside the slots here.",
+        ),
         ("<b>server</b>", "<i>server</i>", "The template does not have the tag <i> here."),
         ("</ol>", "<li>a b</li><li>c d</li></ol>", "The template does not have the tag <li> here."),
         ("</li>\n  </ol>", "</ol>", "The tag <li> is not closed."),
@@ -266,7 +294,9 @@ def test_html_that_fills_the_slots_passes(html_profile: Path) -> None:
         ("</h2>", "</h3></h2>", "The tag </h3> closes nothing."),
     ],
 )
-def test_what_the_template_pins_is_named(html_profile: Path, old: str, new: str, message: str) -> None:
+def test_what_the_template_pins_is_named(
+    html_profile: Path, old: str, new: str, message: str
+) -> None:
     changed = GOOD_HTML.replace(old, new, 1)
     assert message in [f.message for f in check(changed, html_profile)]
 

@@ -82,7 +82,19 @@ def test_an_empty_answer_is_asked_for_again(harness: Any) -> None:
 
 
 def test_an_answer_without_choices_is_not_checked(harness: Any) -> None:
-    h = harness([Scripted(body={"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": []})])
+    h = harness(
+        [
+            Scripted(
+                body={
+                    "id": "x",
+                    "object": "chat.completion",
+                    "created": 1,
+                    "model": "m",
+                    "choices": [],
+                }
+            )
+        ]
+    )
     assert (h.create().steguard.outcome, len(h.requests)) == ("not_checked", 1)
 
 
@@ -106,7 +118,10 @@ def test_prompt_is_injected_and_feedback_quotes_the_sentence(harness: Any) -> No
 
 
 def test_the_feedback_itself_obeys_the_strict_profile(harness: Any) -> None:
-    h = harness([BAD + " It is not recommended to utilize the tool, which was broken by the user.", GOOD], "strict")
+    h = harness(
+        [BAD + " It is not recommended to utilize the tool, which was broken by the user.", GOOD],
+        "strict",
+    )
     report = h.create().steguard
     assert check(report.attempts[0].feedback, "strict") == []
 
@@ -136,7 +151,9 @@ def test_max_attempts_of_one_asks_once(harness: Any) -> None:
 
 def test_a_token_budget_stops_retries(harness: Any) -> None:
     usage = {"prompt_tokens": 30, "completion_tokens": 30}
-    h = harness([Scripted(BAD, usage=usage)], {**PROFILE, "retry": {"max_attempts": 9, "token_budget": 100}})
+    h = harness(
+        [Scripted(BAD, usage=usage)], {**PROFILE, "retry": {"max_attempts": 9, "token_budget": 100}}
+    )
     report = h.create().steguard
     assert (len(report.attempts), report.choices[0].stopped_by) == (2, "token_budget")
 
@@ -155,7 +172,9 @@ def test_tenacity_objects_of_the_caller_are_obeyed(harness: Any) -> None:
         waits.append(state.attempt_number)
         return 0.01
 
-    h = harness([BAD], stop=tenacity.stop_after_attempt(2) | tenacity.stop_after_delay(60), wait=wait)
+    h = harness(
+        [BAD], stop=tenacity.stop_after_attempt(2) | tenacity.stop_after_delay(60), wait=wait
+    )
     report = h.create().steguard
     assert (len(report.attempts), report.choices[0].stopped_by) == (2, "stop")
     assert waits == [1, 2]
@@ -214,9 +233,15 @@ def test_last_result_and_dict_form(harness: Any) -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, openai.AuthenticationError), (429, openai.RateLimitError), (500, openai.InternalServerError)],
+    [
+        (401, openai.AuthenticationError),
+        (429, openai.RateLimitError),
+        (500, openai.InternalServerError),
+    ],
 )
-def test_the_providers_exception_passes_with_the_attempts_so_far(harness: Any, status: int, kind: Any) -> None:
+def test_the_providers_exception_passes_with_the_attempts_so_far(
+    harness: Any, status: int, kind: Any
+) -> None:
     h = harness([BAD, Scripted(status=status)])
     with pytest.raises(kind) as caught:
         h.create()
@@ -237,7 +262,9 @@ def test_an_unreachable_endpoint_raises_the_clients_error(harness: Any) -> None:
 
 def test_transport_retries_stay_the_clients(harness: Any) -> None:
     h = harness([Scripted(status=500), GOOD])
-    answer = h.run(lambda g: g.with_options(max_retries=1).chat.completions.create(model="m", messages=ASK))
+    answer = h.run(
+        lambda g: g.with_options(max_retries=1).chat.completions.create(model="m", messages=ASK)
+    )
     assert answer.steguard.outcome == "passed"
     assert len(answer.steguard.attempts) == 1
     assert len(h.requests) == 2
@@ -256,7 +283,9 @@ def test_a_bad_profile_is_refused_at_construction(harness: Any) -> None:
         harness([GOOD], "strickt")
 
 
-@pytest.mark.parametrize("text", ["Open \ud800 the file.", "Open\x00 the file.", "\ufffe", "a" * 5000])
+@pytest.mark.parametrize(
+    "text", ["Open \ud800 the file.", "Open\x00 the file.", "\ufffe", "a" * 5000]
+)
 def test_strange_characters_are_no_crash(text: str) -> None:
     for profile in ("strict", "loose", "zh", "html", "tool-call", "description", "judge"):
         assert isinstance(check(text, profile), list)

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from steguard.jsontext import MAX_DEPTH, JsonScanner, JsonTextError, scan
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -26,7 +32,9 @@ def at(data: Any, pointer: str) -> Any:
 
 
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
-def test_every_string_is_found_at_its_pointer_and_place(data: Any, ascii_only: bool, indent: int | None) -> None:
+def test_every_string_is_found_at_its_pointer_and_place(
+    data: Any, ascii_only: bool, indent: int | None
+) -> None:
     text = json.dumps(data, ensure_ascii=ascii_only, indent=indent)
     fields, spans = scan(text)
     for field in fields:

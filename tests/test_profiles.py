@@ -73,7 +73,9 @@ def test_the_judge_profile_takes_a_verdict_and_nothing_else() -> None:
     assert check(good, "judge") == []
     vague = '{"verdict": "pass", "violations": [], "evidence": "The answer is probably of high quality."}'
     assert [f.rule for f in check(vague, "judge")] == ["banned-words"]
-    assert check('{"verdict": "pass", "violations": ["x"], "evidence": "The answer is right."}', "judge")
+    assert check(
+        '{"verdict": "pass", "violations": ["x"], "evidence": "The answer is right."}', "judge"
+    )
     assert check("The quality is high.", "judge")
 
 
@@ -96,7 +98,9 @@ def test_a_child_changes_one_option_and_keeps_the_rest(tmp_path: Path) -> None:
         "extends: base\nrules:\n  sentence-length: {max: 9, severity: warning}\n  passive-voice: error\n"
     )
     child = tmp_path / "child.yaml"
-    child.write_text("extends: parent.yaml\nname: child\nrules: {sentence-length: {max: 7}, passive-voice: off}\n")
+    child.write_text(
+        "extends: parent.yaml\nname: child\nrules: {sentence-length: {max: 7}, passive-voice: off}\n"
+    )
     profile = load_profile(child)
     active = profile.active["sentence-length"]
     assert (active.options.max, active.severity) == (7, "warning")  # type: ignore[attr-defined]
@@ -105,7 +109,9 @@ def test_a_child_changes_one_option_and_keeps_the_rest(tmp_path: Path) -> None:
 
 
 def test_severity_words_and_switches() -> None:
-    profile = load_profile({"select": ["passive-voice"], "rules": {"passive-voice": "warning", "banned-words": True}})
+    profile = load_profile(
+        {"select": ["passive-voice"], "rules": {"passive-voice": "warning", "banned-words": True}}
+    )
     assert profile.active["passive-voice"].severity == "warning"
     assert profile.active["banned-words"].severity == "error"
 
@@ -127,13 +133,28 @@ def test_sections_start_from_the_profiles_rules() -> None:
     ("text", "expected"),
     [
         ("rulez: {}", "1:1: unknown key 'rulez'; did you mean 'rules'?"),
-        ("retry:\n  max_atempts: 3", "2:3: unknown key 'max_atempts'; did you mean 'max_attempts'?"),
-        ("retry: {max_attempts: many}", "1:9: 'retry.max_attempts': Input should be a valid integer"),
-        ("retry: {max_attempts: 0}", "1:9: 'retry.max_attempts': Input should be greater than or equal to 1"),
-        ("rules:\n  pasive-voice: error", "2:3: there is no rule 'pasive-voice'; did you mean 'passive-voice'?"),
+        (
+            "retry:\n  max_atempts: 3",
+            "2:3: unknown key 'max_atempts'; did you mean 'max_attempts'?",
+        ),
+        (
+            "retry: {max_attempts: many}",
+            "1:9: 'retry.max_attempts': Input should be a valid integer",
+        ),
+        (
+            "retry: {max_attempts: 0}",
+            "1:9: 'retry.max_attempts': Input should be greater than or equal to 1",
+        ),
+        (
+            "rules:\n  pasive-voice: error",
+            "2:3: there is no rule 'pasive-voice'; did you mean 'passive-voice'?",
+        ),
         ("rules:\n  passive-voice: eror", "2:3: unknown severity 'eror'; did you mean 'error'?"),
         ("rules: {sentence-length: {maks: 3}}", "1:27: unknown key 'maks'; did you mean 'max'?"),
-        ("rules: {sentence-length: {max: -3}}", "1:27: 'rules.sentence-length.max': Input should be"),
+        (
+            "rules: {sentence-length: {max: -3}}",
+            "1:27: 'rules.sentence-length.max': Input should be",
+        ),
         ("rules: {word-count: {min: 9, max: 3}}", "1:9: 'rules.word-count'"),
         ("select: [STE3, nothing]", "1:16: there is no rule 'nothing'"),
         ("extends: strickt", "1:1: there is no profile 'strickt'; did you mean 'strict'?"),
@@ -146,7 +167,9 @@ def test_sections_start_from_the_profiles_rules() -> None:
         ("a: &x [*x]", "1:4: an alias contains itself"),
     ],
 )
-def test_errors_say_file_line_column_and_the_nearest_name(tmp_path: Path, text: str, expected: str) -> None:
+def test_errors_say_file_line_column_and_the_nearest_name(
+    tmp_path: Path, text: str, expected: str
+) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(text)
     with pytest.raises(ProfileError) as caught:
@@ -196,7 +219,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_prompt_template_that_does_not_exist_or_breaks(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match="no prompt template 'ste-sistem'; did you mean 'ste-system'"):
+    with pytest.raises(
+        ProfileError, match="no prompt template 'ste-sistem'; did you mean 'ste-system'"
+    ):
         compile_contract({"prompt": {"template": "ste-sistem"}}).prompt  # noqa: B018
     template = tmp_path / "t.j2"
     template.write_text("{{ nothing_like_this }}")
@@ -222,7 +247,14 @@ def test_the_generated_schema_takes_the_shipped_profiles(name: str) -> None:
     jsonschema.validate(data, schema)
 
 
-@pytest.mark.parametrize("bad", [{"rulez": {}}, {"rules": {"passive-voice": "eror"}}, {"rules": {"sentence-length": {"maks": 3}}}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"rulez": {}},
+        {"rules": {"passive-voice": "eror"}},
+        {"rules": {"sentence-length": {"maks": 3}}},
+    ],
+)
 def test_the_generated_schema_refuses_faults(bad: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(bad, profile_schema())

@@ -39,7 +39,9 @@ def test_rule_finds_what_its_examples_say(case: Case) -> None:
     if case.fixed is not None:
         fixed = apply(case.text, found, Safety.SAFE, rule.fix)
         assert fixed == case.fixed
-        assert not [h for h in hits(case, fixed) if (h.safety or rule.fix) is Safety.SAFE and h.edits]
+        assert not [
+            h for h in hits(case, fixed) if (h.safety or rule.fix) is Safety.SAFE and h.edits
+        ]
     if case.unsafe is not None:
         assert apply(case.text, found, Safety.UNSAFE, rule.fix) == case.unsafe
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from steguard import OutputRejected
 from steguard.streaming import StreamError
 from steguard.testing import Scripted, pieces_of
-from tests.conftest import ALSO_BAD, ASK, BAD, GOOD, PROFILE
+from tests.conftest import ASK, BAD, GOOD, PROFILE
 from tests.test_dropin import CALL, TOOLS
 
 MIXED = "Open the file. You should read it. Close the door."
@@ -60,7 +60,12 @@ def test_a_clean_stream_is_byte_identical_and_costs_one_request(harness: Any) ->
 
         async def raw() -> list[Any]:
             async with openai.AsyncOpenAI(base_url=h.model.base_url, api_key="k") as client:
-                return [c async for c in await client.chat.completions.create(model="m", messages=ASK, stream=True)]
+                return [
+                    c
+                    async for c in await client.chat.completions.create(
+                        model="m", messages=ASK, stream=True
+                    )
+                ]
 
         plain = anyio.run(raw)
     chunks, report = drain(h)
@@ -82,10 +87,11 @@ def test_the_stream_is_the_clients_own_type_and_a_context_manager() -> None:
             assert text_of(list(stream)) == GOOD
 
     async def inside(h: Any) -> None:
-        async with h.client:
-            async with await h.guard.chat.completions.create(model="m", messages=ASK, stream=True) as stream:
-                assert isinstance(stream, openai.AsyncStream)
-                assert text_of([c async for c in stream]) == GOOD
+        async with h.client, await h.guard.chat.completions.create(
+            model="m", messages=ASK, stream=True
+        ) as stream:
+            assert isinstance(stream, openai.AsyncStream)
+            assert text_of([c async for c in stream]) == GOOD
 
     with Harness("async", [GOOD]) as h:
         anyio.run(inside, h)
@@ -95,7 +101,9 @@ def test_raw_response_of_a_stream_parses_to_the_guarded_stream(harness: Any) -> 
     h = harness([MIXED, REST])
 
     if h.mode == "sync":
-        raw = h.guard.chat.completions.with_raw_response.create(model="m", messages=ASK, stream=True)
+        raw = h.guard.chat.completions.with_raw_response.create(
+            model="m", messages=ASK, stream=True
+        )
         assert raw.headers["content-type"] == "text/event-stream"
         text = text_of(list(raw.parse()))
     else:
@@ -114,7 +122,9 @@ def test_raw_response_of_a_stream_parses_to_the_guarded_stream(harness: Any) -> 
 def test_streaming_response_gives_completion_or_stream(harness: Any) -> None:
     h = harness([GOOD])
     if h.mode == "sync":
-        with h.guard.chat.completions.with_streaming_response.create(model="m", messages=ASK) as response:
+        with h.guard.chat.completions.with_streaming_response.create(
+            model="m", messages=ASK
+        ) as response:
             assert response.parse().choices[0].message.content == GOOD
         with h.guard.chat.completions.with_streaming_response.create(
             model="m", messages=ASK, stream=True
@@ -161,16 +171,17 @@ def test_the_stream_helper_with_a_model_is_guarded_by_it(harness: Any) -> None:
     good = json.dumps({"action": "read", "reason": "Read the file."})
     h = harness([json.dumps({"action": "read", "reason": "You should read it."}), good])
     if h.mode == "sync":
-        with h.guard.chat.completions.stream(model="m", messages=ASK, response_format=Step) as stream:
+        with h.guard.chat.completions.stream(
+            model="m", messages=ASK, response_format=Step
+        ) as stream:
             final = stream.get_final_completion()
     else:
 
         async def inside() -> Any:
-            async with h.client:
-                async with h.guard.chat.completions.stream(
-                    model="m", messages=ASK, response_format=Step
-                ) as stream:
-                    return await stream.get_final_completion()
+            async with h.client, h.guard.chat.completions.stream(
+                model="m", messages=ASK, response_format=Step
+            ) as stream:
+                return await stream.get_final_completion()
 
         final = anyio.run(inside)
     assert final.choices[0].message.parsed == Step(action="read", reason="Read the file.")
@@ -218,7 +229,9 @@ def test_usage_chunk_arrives_and_is_summed(harness: Any) -> None:
     assert chunks[-1].usage.total_tokens == 15
     assert report.usage.total_tokens == 15
     # The only fault is in the last sentence, so that the first stream is read to its end.
-    h = harness([Scripted("Open the file. You should go.", usage=usage), Scripted("Go.", usage=usage)])
+    h = harness(
+        [Scripted("Open the file. You should go.", usage=usage), Scripted("Go.", usage=usage)]
+    )
     chunks, report = drain(h, stream_options={"include_usage": True})
     with_usage = [c for c in chunks if c.usage]
     assert len(with_usage) == 1
@@ -237,7 +250,9 @@ def event(**body: Any) -> bytes:
 
 
 def chunk(choices: Any, **more: Any) -> bytes:
-    return event(id="c1", object="chat.completion.chunk", created=1, model="m", choices=choices, **more)
+    return event(
+        id="c1", object="chat.completion.chunk", created=1, model="m", choices=choices, **more
+    )
 
 
 def delta(text: str | None = None, reason: str | None = None, **more: Any) -> dict[str, Any]:
@@ -307,9 +322,17 @@ def test_several_choices_interleaved(harness: Any) -> None:
     first = Scripted(choices=[{"content": GOOD}, {"content": MIXED}, {"content": "Stop."}])
     h = harness([first, REST])
     chunks, report = drain(h, n=3)
-    assert [text_of(chunks, i) for i in range(3)] == [GOOD, "Open the file. Read the file. Close the door.", "Stop."]
+    assert [text_of(chunks, i) for i in range(3)] == [
+        GOOD,
+        "Open the file. Read the file. Close the door.",
+        "Stop.",
+    ]
     assert [c.outcome for c in report.choices] == ["passed", "passed_after_retry", "passed"]
-    reasons = [(c.choices[0].index, c.choices[0].finish_reason) for c in chunks if c.choices[0].finish_reason]
+    reasons = [
+        (c.choices[0].index, c.choices[0].finish_reason)
+        for c in chunks
+        if c.choices[0].finish_reason
+    ]
     assert sorted(reasons) == [(0, "stop"), (1, "stop"), (2, "stop")]
 
 
@@ -417,7 +440,9 @@ def test_buffer_shows_nothing_before_the_whole_has_passed(harness: Any) -> None:
     h = harness([MIXED, GOOD], streaming(mode="buffer"))
     chunks, report = drain(h)
     assert (text_of(chunks), report.outcome) == (GOOD, "passed_after_retry")
-    assert [c.choices[0].delta.content for c in chunks if c.choices[0].delta.content] == pieces_of(GOOD)
+    assert [c.choices[0].delta.content for c in chunks if c.choices[0].delta.content] == pieces_of(
+        GOOD
+    )
 
 
 def test_buffer_falls_back_on_the_whole_last_draft(harness: Any) -> None:
@@ -488,7 +513,9 @@ def test_hooks_and_last_result(harness: Any) -> None:
 # --- what goes wrong
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, openai.AuthenticationError), (500, openai.InternalServerError)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, openai.AuthenticationError), (500, openai.InternalServerError)]
+)
 def test_an_error_at_the_start_is_raised_by_create(harness: Any, status: int, kind: Any) -> None:
     h = harness([Scripted(status=status)])
     with pytest.raises(kind):
@@ -546,7 +573,9 @@ def test_an_error_in_the_resumed_stream_passes_through(harness: Any) -> None:
     shown, error = consume(harness([MIXED, Scripted(status=500)]))
     assert shown == "Open the file. "
     assert isinstance(error, openai.InternalServerError)
-    assert [a.draft for a in error.steguard.attempts] == ["Open the file. You should read it. Close"]
+    assert [a.draft for a in error.steguard.attempts] == [
+        "Open the file. You should read it. Close"
+    ]
 
 
 def test_a_very_long_answer_is_stopped(harness: Any) -> None:

@@ -24,7 +24,9 @@ def added_lines(path: Path, revision: str) -> set[int] | None:
         return None
     diff = _git(folder, "diff", "--no-ext-diff", "--no-color", "-U0", revision, "--", path.name)
     if diff.returncode != 0:
-        raise InputError(f"git does not know the revision '{revision}': {diff.stderr.strip()[:200]}")
+        raise InputError(
+            f"git does not know the revision '{revision}': {diff.stderr.strip()[:200]}"
+        )
     lines: set[int] = set()
     for start, count in _HUNK.findall(diff.stdout):
         lines.update(range(int(start), int(start) + int(count or 1)))

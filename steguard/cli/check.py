@@ -13,6 +13,7 @@ from steguard.cli.changed import added_lines
 from steguard.cli.formats import FORMATS, summary
 from steguard.cli.inputs import Checked, InputError, Source, read_sources
 from steguard.contract import Contract, compile_contract
+from steguard.profile import Profile
 from steguard.yamlfile import nearest
 
 
@@ -21,7 +22,7 @@ def command(
     profile: Annotated[
         str, typer.Option("--profile", "-p", help="A profile's name or file.")
     ] = "strict",
-    format: Annotated[  # noqa: A002 - the option's name
+    format: Annotated[
         str, typer.Option("--format", "-f", help="text, json, agent, github or sarif.")
     ] = "text",
     schema: Annotated[
@@ -83,7 +84,7 @@ def _check(source: Source, base: Contract, changed: str | None) -> Checked:
     return Checked(source, verdict, contract)
 
 
-def _with_preview(contract: Contract) -> object:
+def _with_preview(contract: Contract) -> Profile:
     from steguard.rules.registry import all_rules
     from steguard.types import Status
 

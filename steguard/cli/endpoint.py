@@ -34,7 +34,8 @@ def open_endpoint(base_url: str | None, model: str | None) -> Iterator[tuple[Any
         local = LocalModel()
     except MissingExtra as error:
         raise InputError(
-            f"there is no endpoint: set OPENAI_API_KEY or --base-url, or use the embedded model. {error}"
+            "there is no endpoint: set OPENAI_API_KEY or --base-url, or use the embedded model. "
+            f"{error}"
         ) from None
     with local, OpenAI(base_url=local.base_url, api_key="local") as client:
         yield client, local.model

@@ -60,7 +60,9 @@ def _diff(source: Source, fixed: Fixed) -> str:
         f"a/{source.name}",
         f"b/{source.name}",
     )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -40,7 +40,9 @@ def as_json(checked: Sequence[Checked], console: Console) -> None:
         for item in checked
         for finding in item.verdict.findings
     ]
-    _plain(console, json.dumps({"findings": findings, "summary": summary(checked)}, ensure_ascii=False))
+    _plain(
+        console, json.dumps({"findings": findings, "summary": summary(checked)}, ensure_ascii=False)
+    )
 
 
 def as_text(checked: Sequence[Checked], console: Console) -> None:
@@ -92,7 +94,9 @@ def _window(line: str, at: int) -> tuple[str, int]:
 
 def _blank(text: str) -> str:
     """Spaces as wide as the text on a terminal: wide characters take two columns."""
-    return "".join("\t" if c == "\t" else "  " if ord(c) >= 0x1100 and _wide(c) else " " for c in text)
+    return "".join(
+        "\t" if c == "\t" else "  " if ord(c) >= 0x1100 and _wide(c) else " " for c in text
+    )
 
 
 def _wide(char: str) -> bool:
@@ -108,7 +112,9 @@ def as_agent(checked: Sequence[Checked], console: Console) -> None:
             words = " ".join(f.excerpt.split())[:80]
             instead = f.suggestion or f.message
             place = f"{item.source.name}:{f.line}" + (f" {f.pointer}" if f.pointer else "")
-            _plain(console, f"{place} {f.rule} {json.dumps(words, ensure_ascii=False)} -> {instead}")
+            _plain(
+                console, f"{place} {f.rule} {json.dumps(words, ensure_ascii=False)} -> {instead}"
+            )
 
 
 def as_github(checked: Sequence[Checked], console: Console) -> None:
@@ -157,7 +163,9 @@ def as_sarif(checked: Sequence[Checked], console: Console) -> None:
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+        "runs": [
+            {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+        ],
     }
     _plain(console, json.dumps(log, ensure_ascii=False))
 

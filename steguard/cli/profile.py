@@ -67,7 +67,9 @@ def show(
     if prompt:
         typer.echo(contract.prompt)
         return
-    settings = contract.profile.spec.model_dump(mode="json", by_alias=True, exclude={"rules", "select"})
+    settings = contract.profile.spec.model_dump(
+        mode="json", by_alias=True, exclude={"rules", "select"}
+    )
     settings["rules"] = {
         active.rule.name: {
             "severity": active.severity.value,

@@ -18,9 +18,7 @@ def command(
     profile: Annotated[
         str | None, typer.Option("--profile", "-p", help="Only the rules that this profile runs.")
     ] = None,
-    format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option("--format", "-f", help="text or json.")
-    ] = "text",
+    format: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
 ) -> None:
     """List the rules: code, name, status, fix, source and what it finds."""
     if format not in ("text", "json"):
@@ -47,5 +45,7 @@ def command(
     for heading in ("code", "name", "status", "fix", "source", "finds"):
         table.add_column(heading, no_wrap=heading in ("code", "name"))
     for rule in shown:
-        table.add_row(rule.code, rule.name, rule.status.value, rule.fix.value, rule.source, rule.summary)
+        table.add_row(
+            rule.code, rule.name, rule.status.value, rule.fix.value, rule.source, rule.summary
+        )
     Console(highlight=False).print(table)

@@ -41,7 +41,7 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show each draft, finding and feedback.")
     ] = False,
-    format: Annotated[  # noqa: A002 - the option's name
+    format: Annotated[
         str, typer.Option("--format", "-f", help="text: the answer; json: the whole report.")
     ] = "text",
 ) -> None:

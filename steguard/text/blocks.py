@@ -159,7 +159,8 @@ def _by_first_character(
 ) -> Line | None:
     sign = buffer[at]
     reach = min(end, at + PREFIX)
-    ready = whole or end - at > MAX_LINE
+    long = end - at > MAX_LINE
+    ready, whole = whole or long, whole and not long
     if sign in "-*_=+`~|" or (sign == "<" and markup):
         line = _structure(buffer, at, end, markup=markup, first=first, ready=ready, whole=whole)
         if line is None or line.role is not Role.TEXT:

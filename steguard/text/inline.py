@@ -59,14 +59,14 @@ _ENTITY = re.compile(r"&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{
 
 def code_span(buffer: str, at: int, end: int, *, whole: bool) -> Found | None:
     """A backtick run and its partner of the same length."""
-    run = _RUN.match(buffer, at, end)
+    reach = min(end, at + MAX_SPAN)
+    run = _RUN.match(buffer, at, reach)
     assert run
     size = run.end() - at
     mark = run[0]
-    reach = min(end, at + MAX_SPAN)
     close = buffer.find(mark, run.end(), reach)
     while close >= 0:
-        other = _RUN.match(buffer, close, end)
+        other = _RUN.match(buffer, close, reach)
         assert other
         if other.end() - close == size:
             return (Take.CODE, other.end(), 0)

@@ -59,7 +59,9 @@ _SIGNS = {
     "plain": re.compile(r"[`\[<{]"),
     "html": re.compile(r"[`\[<{&]"),
 }
-_GLUED_TAIL = re.compile(r"['’]?(?:s|es|ed|ing)?(?!\w)|(?:-\w+){1,4}(?!\w)")
+_GLUED_TAIL = re.compile(r"['’]?(?:s|es|ed|ing)?(?!\w)|(?:-\w{1,20}){1,4}(?!\w)")
+_TAIL = 100
+"""So much may hang on a span, as the "s" of a plural does."""
 _WORD, _NUMBER, _CODE, _PUNCT = Kind.WORD, Kind.NUMBER, Kind.CODE, Kind.PUNCT
 
 
@@ -70,7 +72,7 @@ def _is_open(found: Found | None) -> bool:
 class Prose:
     """Reads text inside blocks; :class:`steguard.text.segment.Segmenter` finds the blocks."""
 
-    def __init__(self, format: str, language: str) -> None:  # noqa: A002 - the public name
+    def __init__(self, format: str, language: str) -> None:
         self.format, self.language = format, language
         self._analyser = ANALYSERS[format]
         self._signs = _SIGNS[format]
@@ -202,6 +204,8 @@ class Prose:
     def _inline(self, limit: int, whole: bool) -> bool:
         """Read chunks up to ``limit``; False if a construct needs more text."""
         spaces = _SPACES.match
+        if whole:
+            self._forced = False
         while self._pos < limit:
             before = self._pos
             if not self._window(limit, whole):
@@ -228,11 +232,14 @@ class Prose:
             for match in _STABLE_CJK.finditer(buffer, at, end):
                 at = match.end()
         if at == pos and end - pos > MAX_CHUNK + SLACK:
-            space = _ODD_SPACE.search(buffer, pos + 1, end)
+            start = _SPACES.match(buffer, pos, end).end()  # type: ignore[union-attr]
+            space = _ODD_SPACE.search(buffer, start, end)
             if space:
                 return space.start()
-            self._forced = True
-            at += (end - pos - SLACK) // MAX_CHUNK * MAX_CHUNK
+            whole_chunks = (end - start - SLACK) // MAX_CHUNK
+            if whole_chunks > 0:
+                self._forced = True
+                return start + whole_chunks * MAX_CHUNK
         return at
 
     def _window(self, limit: int, whole: bool) -> bool:
@@ -288,7 +295,7 @@ class Prose:
     def _window_end(self, pos: int, limit: int) -> int:
         """Where a window that begins at ``pos`` ends, 0 if none can begin there."""
         buffer = self._buffer
-        if self._base + pos == self._last and not buffer[pos].isspace():
+        if self._forced or (self._base + pos == self._last and not buffer[pos].isspace()):
             return 0
         if limit - pos <= _WINDOW:
             return limit
@@ -406,6 +413,9 @@ class Prose:
                 at += 1
                 self._last = self._base + at
                 continue
+            if self._forced and sign in "`[!]{<&" and limit - at < MAX_SPAN + _TAIL:
+                self._held = at
+                return -1
             found = self._construct(sign, at, limit, whole)
             if whole and self._markup and sign in "`[" and _is_open(found):
                 found = self._wrapped(sign, at, limit, found)
@@ -422,7 +432,7 @@ class Prose:
                 if self._stop is not None and self._stop.mark[0] in CJK_STOPS:
                     return at
             else:
-                at = self._take(found, at)
+                at = self._take(found, at, limit)
                 if self._skip_end is not None:
                     return at
         return at
@@ -430,14 +440,14 @@ class Prose:
     def _run_of_text(self, at: int, limit: int) -> int:
         """Text up to the next sign that may open something, or to the end of the chunk."""
         buffer, base = self._buffer, self._base
-        here = _CHUNK.match(buffer, at, limit)
+        here = _CHUNK.match(buffer, at, limit + SLACK if self._forced else limit)
         end = here.end() if here else limit
         same = _SAME.match(buffer, at, end)
         after = same.end() if same and same.end() - at > 3 else at + 1
         match = self._signs.search(buffer, after, end)
         if match:
             end = match.start()
-        elif end == limit and self._forced and end - at < MAX_CHUNK:
+        elif end >= limit and self._forced and end - at < MAX_CHUNK:
             return -1
         for position in self._links:
             if at < position - base < end:
@@ -519,12 +529,12 @@ class Prose:
         self._put(Token(self._buffer[at:end], text.lower(), start, stop, kind))
         return (Take.DROP, end, 1)
 
-    def _take(self, found: Found, at: int) -> int:
+    def _take(self, found: Found, at: int, limit: int) -> int:
         take, end, inner = found
         base = self._base
         if take is Take.CODE:
             self._decide_mark(at)
-            tail = _GLUED_TAIL.match(self._buffer, end)
+            tail = _GLUED_TAIL.match(self._buffer, end, max(end, limit))
             if tail and not self._links:
                 end = tail.end()
             text = self._buffer[at:end]

@@ -33,7 +33,7 @@ _HTML_KINDS = {
 _ONE_LINE = frozenset((BlockKind.HEADING, BlockKind.TABLE_CELL))
 
 
-def segment(text: str, *, format: str = "markdown", language: str = "en") -> list[Sentence]:  # noqa: A002
+def segment(text: str, *, format: str = "markdown", language: str = "en") -> list[Sentence]:
     """All sentences of a text, in order."""
     segmenter = Segmenter(format=format, language=language)
     sentences = segmenter.feed(text)
@@ -44,7 +44,7 @@ def segment(text: str, *, format: str = "markdown", language: str = "en") -> lis
 class Segmenter(Prose):
     """Sentences from text that comes in pieces."""
 
-    def __init__(self, *, format: str = "markdown", language: str = "en") -> None:  # noqa: A002
+    def __init__(self, *, format: str = "markdown", language: str = "en") -> None:
         if format not in ANALYSERS:
             raise ValueError(f"unknown format {format!r}; use markdown, plain or html")
         super().__init__(format, language)

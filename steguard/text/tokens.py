@@ -166,7 +166,7 @@ class Analyser:
     LIMIT = 50_000
     LONGEST = 40
 
-    def __init__(self, format: str) -> None:  # noqa: A002 - the public name
+    def __init__(self, format: str) -> None:
         self._special = _SPECIAL[format]
         self._marks = format == "markdown"
         self.known: dict[str, Chunk] = {}

@@ -38,7 +38,7 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
     return [text[a:b] for a, b in zip(places, places[1:], strict=False)]
 
 
-def in_pieces(parts: list[str], format: str, language: str) -> list[Sentence]:  # noqa: A002
+def in_pieces(parts: list[str], format: str, language: str) -> list[Sentence]:
     segmenter = Segmenter(format=format, language=language)
     found: list[Sentence] = []
     for part in parts:
