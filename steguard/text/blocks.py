@@ -176,7 +176,10 @@ def _by_first_character(
     if ordered:
         return Line(Role.ITEM, ordered.end(), marker=ordered[1])
     if sign == "[" and markup and _REFERENCE.match(buffer, at, reach):
-        return Line(Role.SKIP, end) if ready else None
+        if not ready:
+            return None
+        if whole:
+            return Line(Role.SKIP, end)
     if _CODE_START.match(buffer, at, reach):
         if not ready:
             return None
