@@ -25,10 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-from benchmarks import common
-from steguard.text.segment import Segmenter, segment
+import common  # noqa: E402 - a peer may bring a package named "benchmarks", so this one is found by its folder
+
+from steguard.text.segment import Segmenter, segment  # noqa: E402
 
 DATA = Path(__file__).parent / "data" / "segment"
 PIECE = 5
@@ -289,7 +290,9 @@ def show(report: dict[str, Any]) -> None:
     )
     print(f"\ntechnical text: {common.percent(report['technical_right'])} of the kinds right")
     for name, row in report.get("files", {}).items():
-        print(f"{name}: {common.percent(row['ud_f1'])}, spaces {common.percent(row['ud_f1_spaces'])}")
+        print(
+            f"{name}: {common.percent(row['ud_f1'])}, spaces {common.percent(row['ud_f1_spaces'])}"
+        )
     for name in report["kinds_wrong"] + report["technical_wrong"]:
         print(f"wrong: {name}")
 

@@ -56,8 +56,7 @@ _TASK = r"(?:[^\S\n]{1,8}(?:\[[ xX]\][^\S\n]{1,8})?|(?=\n)|$)"
 _BULLET = re.compile(rf"([-*+•◦▪‣⁃●○·–—])(?:{_TASK})")
 _ORDERED = re.compile(
     r"(\d{1,3}(?:\.\d{1,3}){0,4}\.\)?|\d{1,3}(?:\.\d{1,3}){1,4}(?=[^\S\n]+[A-Z])|\d{1,9}\)|\(\d{1,3}\)"
-    r"|\(?[a-zA-Z]\)|[a-z]\.|\((?:[ivx]{1,5})\)|(?:Step|STEP)[ ]\d{1,3}[:.)])"
-    + _TASK
+    r"|\(?[a-zA-Z]\)|[a-z]\.|\((?:[ivx]{1,5})\)|(?:Step|STEP)[ ]\d{1,3}[:.)])" + _TASK
 )
 _HEADING = re.compile(r"(#{1,6})(?:[^\S\n]{1,8}|(?=\n)|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)$")
@@ -162,7 +161,7 @@ def _by_first_character(
     long = end - at > MAX_LINE
     ready, whole = whole or long, whole and not long
     if sign in "-*_=+`~|" or (sign == "<" and markup):
-        line = _structure(buffer, at, end, markup=markup, first=first, ready=ready, whole=whole)
+        line = _structure(buffer, at, end, first=first, ready=ready, whole=whole)
         if line is None or line.role is not Role.TEXT:
             return line
     if sign == "#":
@@ -189,7 +188,7 @@ def _by_first_character(
 
 
 def _structure(
-    buffer: str, at: int, end: int, *, markup: bool, first: bool, ready: bool, whole: bool
+    buffer: str, at: int, end: int, *, first: bool, ready: bool, whole: bool
 ) -> Line | None:
     """Fences, rules, table rows, comments: what the start of the line alone does not show."""
     text = Line(Role.TEXT, at)

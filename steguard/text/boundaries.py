@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from steguard.text.chunks import (
+    ADDRESS,
+    CLOSING,
+    CLOSINGS,
+    FACE,
+    SOFT_MARKS,
+    STAMP,
+    STAMPED,
+    Stop,
+)
 from steguard.text.lexicon import (
     ABBREVIATIONS,
     COMPANY,
@@ -17,17 +27,7 @@ from steguard.text.lexicon import (
     UNITS_WITH_STOP,
 )
 from steguard.text.model import Kind, Token
-from steguard.text.tokens import (
-    ADDRESS,
-    CJK_STOPS,
-    CLOSING,
-    CLOSINGS,
-    FACE,
-    SOFT_MARKS,
-    STAMP,
-    STAMPED,
-    Stop,
-)
+from steguard.text.tokens import CJK_STOPS
 
 _LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
 _WORD_END = ".,;:!?\"'”’)]}…*_"
@@ -63,7 +63,7 @@ def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
 
 def _after_soft(mark: str, head: str) -> bool:
     """A capital comes after an emoticon, an emoji, an address, a time or a closing phrase."""
-    if mark == FACE or mark == CLOSING:
+    if mark in (FACE, CLOSING):
         return True
     word = head.rstrip(_WORD_END)
     if mark == STAMP:
@@ -128,7 +128,7 @@ def _after_full_stop(stop: Stop, tokens: list[Token], head: str) -> bool:
     if stop.dotted:
         return lower not in NEVER_LAST and _word(head) in STARTERS
     if not lower:
-        return _after_odd(tokens, head)
+        return len(tokens) > 1
     if len(lower) == 1:
         return _after_letter(stop, tokens, head)
     if lower.isdigit():
@@ -150,11 +150,6 @@ def _is_reference(head: str) -> bool:
     """A number, a single letter or a Roman numeral follows ``Fig.`` or ``No.``."""
     word = head.rstrip(_WORD_END)
     return head[0].isdigit() or len(word) == 1 or all(c in "IVXLC" for c in word)
-
-
-def _after_odd(tokens: list[Token], head: str) -> bool:
-    """A stop that stands alone: it belongs to the token before it, across a space or a span."""
-    return len(tokens) > 1
 
 
 def _after_letter(stop: Stop, tokens: list[Token], head: str) -> bool:

@@ -65,7 +65,7 @@ def _partners(tokens: list[Token]) -> dict[int, int]:
         elif quote is None:
             if text in _PAIRS:
                 quote = (index, _PAIRS[text])
-            elif text in ("\"", "'") and _opens(tokens, index, text):
+            elif text in ('"', "'") and _opens(tokens, index, text):
                 quote = (index, text)
     return partner
 

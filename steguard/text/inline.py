@@ -47,9 +47,13 @@ RAW_TAGS = frozenset("script style pre textarea svg math template noscript".spli
 _RUN = re.compile(r"`+")
 _LINK = re.compile(r"\[([^\[\]\n]{0,500})\]")
 _WRAPPED = re.compile(r"\[[^\[\]]{1,500}\](?=\()")
-_TARGET = re.compile(r"\((?:<[^<>\n]{0,500}>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[^\S\n]*\)")
+_TARGET = re.compile(
+    r"\((?:<[^<>\n]{0,500}>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[^\S\n]*\)"
+)
 _REF = re.compile(r"\[[^\[\]\n]{0,100}\]")
-_BRACKET_TEXT = re.compile(r"\[(?:[A-Za-z_#@$][^\[\]\n.!?]{0,80}|\d{1,4}(?:[,–-]\s?\d{1,4})*|\^\w{1,20})\]")
+_BRACKET_TEXT = re.compile(
+    r"\[(?:[A-Za-z_#@$][^\[\]\n.!?]{0,80}|\d{1,4}(?:[,–-]\s?\d{1,4})*|\^\w{1,20})\]"
+)
 _OMISSION = re.compile(r"\[(?:\.{2,4}|…)\]")
 _BRACE = re.compile(r"\{\{[^{}\n]{1,100}\}\}|\{%[^{}\n]{1,100}%\}|\{[^{}\n]{1,100}\}")
 TAG = re.compile(r"<(/?)([A-Za-z][\w:\-]*)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from steguard.text.inflect import word_set
 from steguard.text.model import Kind, Sentence
-from steguard.text.tokens import ANALYSERS
+from steguard.text.chunks import ANALYSERS
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The open sentence: chunks come in, finished sentences go out.
+"""Text inside a block, read chunk by chunk.
 
 The hot loop takes text a window at a time, cut at spaces, and knows most chunks from before. A
 chunk whose meaning depends on what follows (a bracket, a backtick, a tag) is read by itself.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 
-from steguard.text.boundaries import ends, soft_mark
-from steguard.text.count import count, units
+from steguard.text.boundaries import ends
+from steguard.text.chunks import (
+    MAX_CHUNK,
+    PAIRS,
+)
 from steguard.text.inline import (
     MAX_SPAN,
     TAG,
@@ -24,22 +27,9 @@ from steguard.text.inline import (
     link_tail,
     wrapped_link,
 )
-from steguard.text.labels import take_label
-from steguard.text.lists import ListRun
-from steguard.text.model import Block, BlockKind, Kind, Sentence, Token
-from steguard.text.tokens import (
-    ANALYSERS,
-    CJK_STOPS,
-    MAX_CHUNK,
-    NUMBERS,
-    PAIRS,
-    SOFT_MARKS,
-    Chunk,
-    Stop,
-)
-
-MAX_SENTENCE = 20_000
-"""A sentence longer than this is cut, so that a stream stays bounded."""
+from steguard.text.model import BlockKind, Kind, Token
+from steguard.text.opensentence import MAX_SENTENCE, OpenSentence
+from steguard.text.tokens import CJK_STOPS
 
 _WINDOW = 1_000
 _CLOSERS = "[”’」』）)\"'》】]"
@@ -69,135 +59,21 @@ def _is_open(found: Found | None) -> bool:
     return found is None or found[0] is Take.CHARACTER
 
 
-class Prose:
+class Prose(OpenSentence):
     """Reads text inside blocks; :class:`steguard.text.segment.Segmenter` finds the blocks."""
 
     def __init__(self, format: str, language: str) -> None:
-        self.format, self.language = format, language
-        self._analyser = ANALYSERS[format]
+        super().__init__(format, language)
         self._signs = _SIGNS[format]
         self._html = format == "html"
         self._markup = format == "markdown"
-        self._characters = language == "zh"
-        # the text that is still needed, and the place of the reader in it
-        self._buffer = ""
-        self._base = 0
+        self._row = False
         self._pos = 0
         self._held = 0
         self._final = False
         self._forced = False
         self._wake: tuple[str, int] | None = None
         self._skip_end: re.Pattern[str] | None = None
-        # the open block
-        self._blocks = 0
-        self._block: Block | None = None
-        self._row = False
-        self._index = 0
-        self._label: str | None = None
-        self._list = ListRun()
-        self._links: dict[int, int] = {}
-        # the open sentence
-        self._out: list[Sentence] = []
-        self._tokens: list[Token] = []
-        self._lowers: list[str] = []
-        self._marks = 0
-        self._care = 0
-        self._start = 0
-        self._last = -1
-        self._stop: Stop | None = None
-        self._settled = 0
-
-    # -- blocks and sentences ----------------------------------------------------------------
-
-    def _open(
-        self,
-        kind: BlockKind,
-        start: int,
-        *,
-        level: int = 0,
-        ordered: bool = False,
-        marker: str = "",
-    ) -> None:
-        self._block = Block(
-            kind, self._base + start, self._blocks, level, ordered, marker, self._label
-        )
-        self._label = None
-        self._blocks += 1
-        self._index = 0
-        self._list.reset()
-
-    def _end_block(self) -> None:
-        if self._tokens:
-            self._end_sentence()
-        self._stop = None
-        self._block = None
-        if self._links:
-            self._links.clear()
-
-    def _end_sentence(self) -> None:
-        tokens, stop = self._tokens, self._stop
-        if not tokens:
-            self._stop = None
-            return
-        if self._block is None:
-            self._open(BlockKind.PARAGRAPH, self._start - self._base)
-        block = self._block
-        assert block is not None
-        if not self._index:
-            self._open_label(block)
-        start, end, base = self._start, self._last, self._base
-        lowers = self._lowers
-        words = len(tokens) - self._marks
-        asides: tuple[tuple[int, int, int], ...] = ()
-        if self._care or self._characters:
-            if self._care & PAIRS or self._characters:
-                words, asides = count(tokens, characters=self._characters)
-            else:
-                words -= units(tokens)
-        self._out.append(
-            Sentence(
-                self._buffer[start - base : end - base],
-                start,
-                end,
-                block,
-                self._index,
-                tokens,
-                lowers,
-                frozenset(lowers),
-                words,
-                stop is not None and stop.mark not in SOFT_MARKS,
-                self.language,
-                asides,
-            )
-        )
-        self._index += 1
-        self._settled = end
-        self._tokens, self._lowers = [], []
-        self._marks = self._care = 0
-        self._stop = None
-
-    def _open_label(self, block: Block) -> None:
-        """Let a label at the front of the block go from the sentence to the block."""
-        found = take_label(self._tokens)
-        if found is None:
-            return
-        block.label, used = found
-        if used == len(self._tokens):
-            self._label = block.label
-        elif used > 1:
-            self._marks -= sum([t.kind is _PUNCT for t in self._tokens[:used]])
-            del self._tokens[:used], self._lowers[:used]
-            self._start = self._tokens[0].start
-
-    def _put(self, token: Token) -> None:
-        if not self._tokens:
-            self._start = token.start
-        self._tokens.append(token)
-        self._lowers.append(token.lower)
-        self._marks += token.kind is _PUNCT
-        self._last = token.end
-        if token.end - self._start > MAX_SENTENCE:
-            self._end_sentence()
 
     # -- chunks ----------------------------------------------------------------------------------
 
@@ -210,7 +86,7 @@ class Prose:
             before = self._pos
             if not self._window(limit, whole):
                 return False
-            if self._skip_end is not None:
+            if self._is_raw():
                 break
             if self._pos == before:
                 at = spaces(self._buffer, self._pos, limit).end()  # type: ignore[union-attr]
@@ -219,9 +95,13 @@ class Prose:
                     self._pos = self._held
                     return False
                 self._pos = at
-                if self._skip_end is not None:
+                if self._is_raw():
                     break
         return True
+
+    def _is_raw(self) -> bool:
+        """Whether a comment or a script has begun, whose end is yet to be found."""
+        return self._skip_end is not None
 
     def _stable(self, end: int) -> int:
         """Up to where the chunks of an unfinished line cannot change any more."""
@@ -304,94 +184,6 @@ class Prose:
             odd = _LAST_SPACE.match(buffer, pos, pos + _WINDOW)
             return odd.end() if odd else 0
         return end
-
-    def _decide(self, stop: Stop, text: str, spaced: bool, chunk: Chunk) -> None:
-        """A stop is open and ``text`` comes next: end the sentence or go on."""
-        wide = stop.mark[0] in CJK_STOPS
-        if chunk.tail and not wide:
-            return
-        if self._links:  # inside the text of a link
-            self._stop = None
-            return
-        if not spaced and not wide:
-            if any([piece[4] is not _PUNCT for piece in chunk.pieces]):
-                self._stop = None
-            return
-        if ends(stop, self._tokens, text):
-            if stop.spaced == 3 and stop.word:
-                self._split_ellipsis()
-            else:
-                self._end_sentence()
-        self._stop = None
-
-    def _split_ellipsis(self) -> None:
-        """``done. . . . The rest``: a full stop and then an ellipsis that opens a sentence."""
-        rest, last = self._tokens[-3:], self._last
-        del self._tokens[-3:], self._lowers[-3:]
-        self._marks -= 3
-        self._last = self._tokens[-1].end
-        self._end_sentence()
-        for token in rest:
-            self._put(token)
-        self._last = last
-
-    def _add(self, text: str, at: int, chunk: Chunk, spaced: bool) -> None:
-        """Take the pieces of a chunk, which begins at the offset ``at``, into the sentence."""
-        if chunk.odd and self._add_odd(text, at, chunk, spaced):
-            return
-        tokens, lowers = self._tokens, self._lowers
-        pieces = chunk.pieces
-        if not tokens:
-            self._start = at
-        for piece, lower, first, last, kind in pieces:
-            tokens.append(Token(piece, lower, at + first, at + last, kind))
-            lowers.append(lower)
-        self._marks += len(pieces) - chunk.words
-        self._last = at + len(text) if tokens else self._last
-        self._care |= chunk.care
-        stop = chunk.stop
-        if stop is None:
-            return
-        if chunk.tail and self._stop is not None:
-            self._extend(self._stop, stop)
-            return
-        if not stop.word and len(tokens) > len(pieces):
-            before = tokens[-len(pieces) - 1]
-            near = before.end == at or stop.mark[0] not in ".…"
-            if near and before.kind is not _PUNCT:
-                stop = stop.after(before)
-        self._stop = stop
-
-    def _add_odd(self, text: str, at: int, chunk: Chunk, spaced: bool) -> bool:
-        """A chunk that ends or begins a sentence by itself; False if it is none after all."""
-        split = self._analyser.split
-        if chunk.cut:
-            cut = chunk.cut
-            self._add(text[:cut], at, split(text[:cut]), spaced)
-            self._end_sentence()
-            self._add(text[cut:], at + cut, split(text[cut:]), False)
-            return True
-        if chunk.line:
-            self._end_sentence()
-            return True
-        turn = self._list.turn(text, self._tokens) if spaced else 0
-        if not turn:
-            mark = soft_mark(text, self._tokens)
-            if mark is None:
-                return False
-            self._add(text, at, Chunk(None, chunk.pieces, chunk.words), spaced)
-            self._stop = Stop(mark, "", "", False, False, False)
-            return True
-        self._end_sentence()
-        self._last = at + turn
-        if turn < len(text):
-            self._add(text[turn:], at + turn, split(text[turn:]), False)
-        return True
-
-    def _extend(self, stop: Stop, more: Stop) -> None:
-        """Another mark after a stop: the dots of an ellipsis add up."""
-        if more.mark[0] in ".…":
-            self._stop = stop.longer(more.mark)
 
     # -- marks with far-reaching meaning -----------------------------------------------------------
 

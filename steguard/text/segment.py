@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 from steguard.text.blocks import Line, Role, opens_front_matter, read_line
+from steguard.text.chunks import ANALYSERS
 from steguard.text.inline import MAX_SPAN, TAG
 from steguard.text.labels import ALERT
 from steguard.text.model import BlockKind, Kind, Sentence, Token
 from steguard.text.prose import Prose
-from steguard.text.tokens import ANALYSERS
 
 _FENCE_END = re.compile(r"[^\S\n]{0,40}(?:>[^\S\n]?)*[^\S\n]*(`{3,}|~{3,})[^\S\n]*$")
 _QUIET = re.compile(r"[A-Za-z ,]*")
@@ -72,7 +72,7 @@ class Segmenter(Prose):
         self._buffer = buffer
         if self._wake is not None:
             signs, size = self._wake
-            if len(buffer) < size and not any([sign in chunk for sign in signs]):
+            if len(buffer) < size and not any(sign in chunk for sign in signs):
                 return []
             self._wake = None
         elif (
@@ -278,9 +278,7 @@ class Segmenter(Prose):
             indents.append(line.indent)
         marker = line.marker.strip("*_")
         ordered = marker[-1:] in ".):" or marker[:1].isdigit()
-        self._open(
-            BlockKind.LIST_ITEM, start, level=len(indents), ordered=ordered, marker=marker
-        )
+        self._open(BlockKind.LIST_ITEM, start, level=len(indents), ordered=ordered, marker=marker)
         self._quoted = line.quoted
         self._list.begin(marker)
 
@@ -347,9 +345,9 @@ class Segmenter(Prose):
             self._end_sentence()
             return
         kind = _HTML_KINDS.get(name)
-        if kind is None and not tag[1] and self._block is not None and not self._index:
-            if not self._tokens and name not in ("ul", "ol", "tr", "table"):
-                return
+        fresh = self._block is not None and not self._index and not self._tokens
+        if kind is None and fresh and not tag[1] and name not in ("ul", "ol", "tr", "table"):
+            return
         self._end_block()
         if name in ("ul", "ol"):
             if not tag[1]:
@@ -368,4 +366,3 @@ class Segmenter(Prose):
             else:
                 marker = "-"
         self._open(kind, at, level=level, ordered=ordered, marker=marker)
-

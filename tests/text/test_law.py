@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +37,7 @@ texts = st.one_of(soup, spaced_soup, any_text)
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
     places = [0, *sorted({c % (len(text) + 1) for c in cuts}), len(text)]
-    return [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(places)]
 
 
 def in_pieces(parts: list[str], format: str, language: str) -> list[Sentence]:

@@ -46,7 +46,7 @@ _DOTS = frozenset({"...", "…", "......", "……", "___", "[...]", "[…]", ".
 
 
 class _Missing:
-    triggers = None
+    triggers: frozenset[str] | None = None
 
     def __init__(self, options: MissingOptions) -> None:
         self._options = options
@@ -85,8 +85,6 @@ class _Missing:
         if self._code or "```" in text or "~~~" in text:
             if not self._options.code_only:
                 yield Hit(start, end, "The answer has only code.", "Write the answer in words.")
-        elif end == start or not any(character in text for character in ".…_"):
-            yield Hit(start, end, "There is no text.", "Write the answer.")
         elif not any("".join(s.lowers) in _DOTS for s in document.sentences):
             yield Hit(start, end, "There is no text.", "Write the answer.")
 
@@ -111,14 +109,13 @@ def _is_named(sentence: Sentence, index: int) -> bool:
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     if before in _SPEAK or before in _QUOTES:
         return True
-    return (
-        after is not None
-        and after.kind is Kind.WORD
-        and after.lower in ("list", "lists", "comment", "comments", "item", "items", "file", "files",
-                            "app", "marker", "markers", "note", "notes", "s", "entries", "entry")
-    )  # fmt: skip
+    return after is not None and after.kind is Kind.WORD and after.lower in _SPOKEN_OF
 
 
+_SPOKEN_OF = frozenset(
+    "list lists comment comments item items file files app marker markers note notes entry entries"
+    " tag tags".split()
+)
 _SPEAK = frozenset("the a an this that each every all no any of and or word".split())
 _QUOTES = frozenset("\"'“‘`")
 

@@ -38,7 +38,7 @@ _PARAGRAPHS = frozenset((BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUO
 class _ParagraphLength:
     """Reports the first sentence over the limit, once for each paragraph."""
 
-    triggers = None
+    triggers: frozenset[str] | None = None
 
     def __init__(self, options: ParagraphOptions) -> None:
         self._limit = options.max
