@@ -166,14 +166,7 @@ class Profile:
 
         Raises :class:`ProfileError` at the key's own place where there is no such file.
         """
-        mark = self._marked.mark(key)
-        bases = [Path(mark.file).parent] if mark else []
-        bases += [self.origin.parent] if self.origin else []
-        for base in (*bases, Path.cwd()):
-            candidate = (base / reference).expanduser()
-            if candidate.is_file():
-                return candidate
-        raise self._marked.error(f"there is no file '{reference}'", key)
+        return _file(reference, self._marked, key, self.origin)
 
     def error(self, message: str, key: tuple[str, ...]) -> ProfileError:
         """An error at the place of this key."""
@@ -429,10 +422,33 @@ def _options(
 ) -> Options | None:
     inherited = old.options.model_dump(exclude_unset=True, by_alias=True) if old else {}
     try:
-        return rule.options.model_validate({**inherited, **new})
+        checked = rule.options.model_validate({**inherited, **new})
+        for name in rule.options.files:
+            given = getattr(checked, name)
+            if given is not None:
+                found = str(_file(given, marked, (*path, name)))
+                checked = checked.model_copy(update={name: found})
+        if rule.options.files:
+            rule.checker(checked)
     except ValidationError as error:
         problems.extend(_explain(error, marked, path, rule.options))
         return None
+    except ProfileError as error:
+        problems.append(error)
+        return None
+    return checked
+
+
+def _file(reference: str, marked: Marked, key: tuple[str, ...], origin: Path | None = None) -> Path:
+    """The file that a path in a profile means: beside the profile, or where we run."""
+    mark = marked.mark(key)
+    bases = [Path(mark.file).parent] if mark else []
+    bases += [origin.parent] if origin else []
+    for base in (*bases, Path.cwd()):
+        candidate = (base / reference).expanduser()
+        if candidate.is_file():
+            return candidate
+    raise marked.error(f"there is no file '{reference}'", key)
 
 
 def _raise_all(problems: list[ProfileError]) -> None:

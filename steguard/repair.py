@@ -59,16 +59,26 @@ def fix_part(part: Part, contract: Contract, *, unsafe: bool = False) -> tuple[s
 
     state = _State(part.text, find(part.text))
     for _ in range(_ROUNDS):
-        fixes = [
-            hit.edits
-            for active, hit in state.found
-            if hit.edits and (hit.safety or active.rule.fix) in wanted
-        ]
-        fixes = [edits for edits in fixes if not _keys(edits, state.text) <= state.refused]
-        if not fixes:
+        before = state.applied
+        state.refused.clear()
+        for _ in range(_ROUNDS):
+            fixes = _open_fixes(state, wanted)
+            if not fixes:
+                break
+            _apply(state, _apart(fixes), find)
+        if state.applied == before:
             break
-        _apply(state, _apart(fixes), find)
     return state.text, state.applied
+
+
+def _open_fixes(state: _State, wanted: Sequence[Safety]) -> list[Sequence[Edit]]:
+    """The fixes of the wanted kinds that were not refused since the text last changed."""
+    fixes = [
+        hit.edits
+        for active, hit in state.found
+        if hit.edits and (hit.safety or active.rule.fix) in wanted
+    ]
+    return [edits for edits in fixes if not _keys(edits, state.text) <= state.refused]
 
 
 @dataclass

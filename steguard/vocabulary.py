@@ -208,11 +208,14 @@ def build(pdf: str | Path, *, first: int = 1, last: int | None = None) -> BuildR
     except ImportError:
         raise MissingExtra("pdfplumber", "vocabulary") from None
     pages: list[Page] = []
-    with pdfplumber.open(str(pdf)) as document:
-        for page in document.pages[first - 1 : last]:
-            found = page.extract_words(use_text_flow=False, keep_blank_chars=False)
-            words = [PageWord(w["text"], w["x0"], w["x1"], w["top"]) for w in found]
-            pages.append(Page(page.page_number, page.width, words))
+    try:
+        with pdfplumber.open(str(pdf)) as document:
+            for page in document.pages[first - 1 : last]:
+                found = page.extract_words(use_text_flow=False, keep_blank_chars=False)
+                words = [PageWord(w["text"], w["x0"], w["x1"], w["top"]) for w in found]
+                pages.append(Page(page.page_number, page.width, words))
+    except Exception as error:  # the reader raises many kinds for a file that is no PDF
+        raise ProfileError(f"this PDF cannot be read: {error}", file=str(pdf)) from error
     return assemble(pages)
 
 

@@ -236,6 +236,23 @@ def test_prompt_templates_are_found() -> None:
     assert prompt_names() == ["judge-system", "ste-system", "zh-system"]
 
 
+def test_a_vocabulary_is_found_beside_the_profile_and_its_faults_are_told(tmp_path: Path) -> None:
+    words = tmp_path / "words.jsonl"
+    words.write_text(
+        '{"word": "start", "pos": "verb", "approved": true}\n'
+        '{"word": "commence", "pos": "verb", "approved": false, "use_instead": ["start"]}\n'
+    )
+    profile = tmp_path / "p.yaml"
+    profile.write_text("rules:\n  unapproved-word: {vocabulary: words.jsonl, unknown: false}\n")
+    assert [f.rule for f in check("Commence the test.", profile)] == ["unapproved-word"]
+    words.write_text('{"word": "start"}\n')
+    with pytest.raises(ProfileError, match=r"words\.jsonl:1"):
+        load_profile(profile)
+    words.unlink()
+    with pytest.raises(ProfileError, match=r"p\.yaml:2:21: there is no file 'words\.jsonl'"):
+        load_profile(profile)
+
+
 # --- the schema for editors
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,6 +26,9 @@ class Options(BaseModel):
     """Options of a rule; a rule with parameters subclasses it. Severity is not one of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    files: ClassVar[tuple[str, ...]] = ()
+    """The options that name files; a profile reads them as paths beside itself."""
 
 
 class Checker(Protocol):

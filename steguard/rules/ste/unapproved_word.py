@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from steguard.rules._words import in_quotes, part_of_name
@@ -37,6 +39,8 @@ _OPEN_CLASSES = ADJ | ADV | BASE | PAST | THIRD
 
 class UnapprovedWord(Options):
     """Options of ``unapproved-word``."""
+
+    files: ClassVar[tuple[str, ...]] = ("vocabulary",)
 
     vocabulary: str | None = Field(
         default=None, description="Path of the vocabulary, a JSON Lines file that the user makes."
