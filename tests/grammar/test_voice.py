@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from steguard.text.segment import segment
 from steguard.text.voice import agents_without_auxiliary, passives
+from tests.support.effort import grows_linearly
 
 
 def agents(text: str) -> list[str | None]:
@@ -140,13 +139,9 @@ def test_spans_stay_in_the_sentence_and_in_order(words: list[str]) -> None:
 
 
 def test_a_sentence_of_auxiliaries_takes_linear_time() -> None:
-    def spent(size: int) -> float:
-        sentences = segment("is not a valve opened by the agent and " * size, format="plain")
-        start = time.process_time()
-        for sentence in sentences:
+    def judge(size: int) -> None:
+        for sentence in segment("is not a valve opened by the agent and " * size, format="plain"):
             passives(sentence)
             agents_without_auxiliary(sentence)
-        return time.process_time() - start
 
-    spent(100)
-    assert spent(20_000) < 40 * max(spent(2_000), 0.001)
+    assert grows_linearly(judge, 60)
