@@ -3,63 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from steguard.reply import get
 
-
-@dataclass(slots=True)
 class Delta:
-    """What one chunk says about one choice. ``position`` is its place in the chunk."""
+    """What one chunk says about one choice.
 
-    index: int
-    position: int
-    text: str
-    finish_reason: str | None
-    refusal: str | None
-    tools: Any
-    bare: bool
-    """Whether there is nothing in it but text, so that it may go when its text goes."""
+    ``position`` is its place in the chunk. ``tools`` are deltas of tool calls, ``tells_end`` says
+    that a chunk of this kind tells why the answer ends, in its last one.
+    """
+
+    __slots__ = (
+        "finish_reason", "hidden", "index", "position", "refusal", "role", "tells_end", "text",
+        "tools",
+    )  # fmt: skip
+
+    def __init__(self, index: int, position: int, text: str, tells_end: bool = False) -> None:
+        self.index = index
+        self.position = position
+        self.text = text
+        self.tells_end = tells_end
+        self.finish_reason: str | None = None
+        self.refusal: str | None = None
+        self.role: str | None = None
+        self.tools: Any = None
+        self.hidden: tuple[str, ...] = ()
+
+    @property
+    def bare(self) -> bool:
+        """Whether there is nothing in it but text, so that it may go when its text goes."""
+        return not (self.finish_reason or self.refusal or self.tools or self.role)
+
+    def hide(self, *names: str) -> None:
+        """Leave these out of what the caller gets: ``role``, ``tools``, ``finish_reason``."""
+        self.hidden += tuple(name for name in names if getattr(self, name))
+        for name in names:
+            setattr(self, name, None)
 
 
 def read_deltas(chunk: Any) -> Sequence[Delta]:
     """The deltas of a chunk; empty for usage, metadata and unknown kinds of chunk."""
     if isinstance(chunk, str):
-        return [Delta(0, 0, chunk, None, None, None, True)]
-    choices = get(chunk, "choices")
+        return (Delta(0, 0, chunk),)
+    choices = _get(chunk, "choices")
     if not choices:
         return ()
+    if len(choices) == 1:
+        return (_read(choices[0], 0),)
     return [_read(choice, position) for position, choice in enumerate(choices)]
 
 
 def _read(choice: Any, position: int) -> Delta:
-    delta = get(choice, "delta")
-    text = get(delta, "content")
-    reason = get(choice, "finish_reason")
-    refusal = get(delta, "refusal")
-    tools = get(delta, "tool_calls") or get(delta, "function_call")
-    bare = not (reason or refusal or tools or get(delta, "role"))
+    delta = _get(choice, "delta")
+    text = _get(delta, "content")
     if not isinstance(text, str):
         text = ""
-    return Delta(get(choice, "index") or 0, position, text, reason, refusal, tools, bare)
+    read = Delta(_get(choice, "index") or 0, position, text, True)
+    read.finish_reason = _get(choice, "finish_reason")
+    read.refusal = _get(delta, "refusal")
+    read.role = _get(delta, "role")
+    read.tools = _get(delta, "tool_calls") or _get(delta, "function_call")
+    return read
 
 
 def has_usage(chunk: Any) -> bool:
-    return not isinstance(chunk, str) and get(chunk, "usage") is not None
+    return not isinstance(chunk, str) and _get(chunk, "usage") is not None
 
 
 def with_usage(chunk: Any, usage: Any) -> Any:
     """The chunk with other usage numbers."""
-    if isinstance(chunk, Mapping):
-        return {**chunk, "usage": usage}
-    return chunk.model_copy(update={"usage": usage})
+    return _copy(chunk, {"usage": usage})
 
 
 def rewritten(
-    chunk: Any, texts: Mapping[int, str], *, like: Any = None, index: int | None = None
+    chunk: Any,
+    texts: Mapping[int, str],
+    *,
+    hidden: Mapping[int, Sequence[str]] | None = None,
+    like: Any = None,
+    index: int | None = None,
 ) -> Any:
-    """A copy of the chunk with these texts, by position in it.
+    """A copy of the chunk with these texts, and without what is hidden, by position in it.
 
     ``like`` gives the identity (id, created, model) of another stream, ``index`` another choice
     number. The original is never changed.
@@ -67,15 +92,25 @@ def rewritten(
     if isinstance(chunk, str):
         return texts.get(0, chunk)
     choices = []
-    for position, choice in enumerate(get(chunk, "choices") or ()):
+    for position, choice in enumerate(_get(chunk, "choices") or ()):
         update: dict[str, Any] = {} if index is None else {"index": index}
+        inner: dict[str, Any] = {}
         if position in texts:
-            update["delta"] = _copy(get(choice, "delta"), {"content": texts[position]})
+            inner["content"] = texts[position]
+        for name in (hidden or {}).get(position, ()):
+            if name == "finish_reason":
+                update[name] = None
+            elif name == "role":
+                inner[name] = None
+            else:
+                inner |= {"tool_calls": None, "function_call": None}
+        if inner:
+            update["delta"] = _copy(_get(choice, "delta"), inner)
         choices.append(_copy(choice, update))
     update = {"choices": choices}
     if like is not None and not isinstance(like, str):
         for name in ("id", "created", "model", "system_fingerprint"):
-            value = get(like, name)
+            value = _get(like, name)
             if value is not None:
                 update[name] = value
     return _copy(chunk, update)
@@ -85,3 +120,14 @@ def _copy(thing: Any, update: Mapping[str, Any]) -> Any:
     if isinstance(thing, Mapping):
         return {**thing, **update}
     return thing.model_copy(update=dict(update))
+
+
+def _get(thing: Any, name: str) -> Any:
+    kind: Any = type(thing)
+    return thing.get(name) if _is_mapping(kind) else getattr(thing, name, None)
+
+
+@cache
+def _is_mapping(kind: type[object]) -> bool:
+    """The same as ``isinstance`` with ``Mapping``, which is too slow for every field of a chunk."""
+    return issubclass(kind, Mapping)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
-from steguard.rules._mention import is_mentioned
+from steguard.rules._mention import drop_mentioned
 from steguard.rules.base import Checker, Options, PerSentence, Rule
 from steguard.text.model import Document, Sentence
 from steguard.types import Hit, Severity
@@ -68,24 +69,40 @@ class RuleRun:
     """The rules on one text. Feed sentences in order, then finish."""
 
     def __init__(self, table: WakeTable) -> None:
-        self._active, self._finishing = table.active, table.finishing
-        self._always, self._wakes, self._words = table.always, table.wakes, table.words
-        self._checkers = table.start()
+        self._active, self._finishing, self._fresh = table.active, table.finishing, table.fresh
+        self._wakes, self._words = table.wakes, table.words
+        self._awake = table.always
+        self._use(table.start())
+
+    def _use(self, checkers: list[Checker]) -> None:
+        self._checkers = checkers
+        self._looks = [checker.sentence for checker in checkers]
+        self._always = [(index, self._looks[index]) for index in self._awake]
+
+    def copy(self) -> RuleRun:
+        """A run that has seen the same sentences and goes its own way from here."""
+        twin = copy(self)
+        checkers = self._checkers.copy()
+        for index in self._fresh:
+            checkers[index] = _forked(checkers[index])
+        twin._use(checkers)
+        return twin
 
     def sentence(self, sentence: Sentence) -> list[tuple[ActiveRule, Hit]]:
         """What the rules find in the next sentence, by place."""
-        order: Sequence[int] = self._always
+        found: list[tuple[ActiveRule, Hit]] = []
+        for index, look in self._always:
+            for hit in look(sentence):
+                found.append((self._active[index], hit))
         woken = sentence.vocabulary & self._words
         if woken:
-            order = sorted({*order, *(index for word in woken for index in self._wakes[word])})
-        found: list[tuple[ActiveRule, Hit]] = []
-        for index in order:
-            for hit in self._checkers[index].sentence(sentence):
-                found.append((self._active[index], hit))
+            for index in _NOBODY.union(*map(self._wakes.__getitem__, woken)):
+                for hit in self._looks[index](sentence):
+                    found.append((self._active[index], hit))
         if found:
-            found = [pair for pair in found if not is_mentioned(sentence, pair[1])]
-        if len(found) > 1:
-            found.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[0].rule.code))
+            found = drop_mentioned(sentence, found)
+            if len(found) > 1:
+                found.sort(key=_by_place)
         return found
 
     def finish(self, document: Document) -> list[tuple[ActiveRule, Hit]]:
@@ -95,8 +112,24 @@ class RuleRun:
             for index in self._finishing
             for hit in self._checkers[index].finish(document)
         ]
-        found.sort(key=lambda pair: (pair[1].start, pair[1].end, pair[0].rule.code))
+        found.sort(key=_by_place)
         return found
+
+
+_NOBODY: frozenset[int] = frozenset()
+
+
+def _by_place(pair: tuple[ActiveRule, Hit]) -> tuple[int, int, str]:
+    return pair[1].start, pair[1].end, pair[0].rule.code
+
+
+def _forked(checker: Checker) -> Checker:
+    """A checker with a memory of its own: attributes, and containers one level deep."""
+    twin = copy(checker)
+    for name, value in vars(twin).items():
+        if isinstance(value, dict | list | set):
+            setattr(twin, name, value.copy())
+    return twin
 
 
 class Lines:
@@ -105,6 +138,11 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._starts = [0]
         self.extend(text, 0)
+
+    def copy(self) -> Lines:
+        twin = copy(self)
+        twin._starts = self._starts.copy()
+        return twin
 
     def extend(self, text: str, offset: int) -> None:
         """More text that begins at this offset."""

@@ -7,7 +7,8 @@ show. The findings of all pieces and the close are those of :meth:`Contract.chec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from steguard.contract import Contract, make_finding
@@ -17,7 +18,7 @@ from steguard.jsontext import JsonScanner, JsonTextError
 from steguard.repair import part_hits
 from steguard.ruleset import Lines
 from steguard.schema import JsonForm
-from steguard.text.model import Document, Sentence
+from steguard.text.model import Block, Document, Sentence
 from steguard.text.segment import Segmenter
 from steguard.types import Finding, Severity
 
@@ -27,7 +28,8 @@ class Step:
     """A sentence (or a field, or the end) that was checked.
 
     ``safe`` is how much of the text may be shown once this step has passed, ``start`` where the
-    text of the step begins, marker of a list item included, ``end`` where it ends.
+    text of the step begins, marker of a list item included, ``end`` where it ends. ``first`` says
+    that it is the first sentence of its ``block``.
     """
 
     start: int
@@ -35,6 +37,8 @@ class Step:
     safe: int
     findings: Sequence[Finding]
     sentence: str
+    block: Block | None = None
+    first: bool = False
 
     @property
     def failed(self) -> bool:
@@ -83,15 +87,16 @@ class ProseChecker:
     def feed(self, text: str) -> list[Step]:
         self._pieces.append(text)
         self._size += len(text)
-        self._tail += text
+        tail, self._tail = self._tail, ""
+        tail += text
+        self._tail = tail
         if "\n" in text:
             self._lines.extend(text, self._size - len(text))
         found = self._segmenter.feed(text)
         if not found:
             return [] if self._segmenter.pending_start <= self._tail_start else self._moved()
         steps = [self._check(sentence) for sentence in found]
-        last = steps[-1]
-        steps[-1] = Step(last.start, last.end, self._safe(last.end), last.findings, last.sentence)
+        steps[-1] = replace(steps[-1], safe=self._safe(steps[-1].end))
         self._forget(steps[-1].safe)
         return steps
 
@@ -105,6 +110,16 @@ class ProseChecker:
         ]
         return [*steps, Step(self._size, self._size, self._size, findings, "")]
 
+    def copy(self) -> ProseChecker:
+        """A checker that has read the same and goes its own way from here."""
+        twin = copy(self)
+        twin._segmenter = deepcopy(self._segmenter)
+        twin._run = self._run.copy()
+        twin._lines = self._lines.copy()
+        twin._pieces = self._pieces.copy()
+        twin._sentences = self._sentences.copy()
+        return twin
+
     def _check(self, sentence: Sentence) -> Step:
         self._sentences.append(sentence)
         findings = []
@@ -115,7 +130,9 @@ class ProseChecker:
             findings.append(
                 make_finding(active, hit, self._part, excerpt, self._lines, sentence.text)
             )
-        return Step(self._opening(sentence), sentence.end, sentence.end, findings, sentence.text)
+        end, block = sentence.end, sentence.block
+        opening = self._opening(sentence)
+        return Step(opening, end, end, findings, sentence.text, block, sentence.index == 0)
 
     def _opening(self, sentence: Sentence) -> int:
         """Where a sentence begins, with the marker of its line where it is the first on it."""
