@@ -43,7 +43,8 @@ class Line:
 SIMPLE = re.compile(
     r"(?!(?:import|from|def|class|return|const|let|var|function|public|private|static|async|await"
     r"|if|for|while|elif|else|try|except|print|echo|export|SELECT|INSERT|UPDATE|CREATE|sudo|pip3?"
-    r"|npm|yarn|brew|apt|git|cd|curl|docker|[Ss]tep|STEP)\b)[A-Za-z][A-Za-z'’,\-]*[^\S\n]+[A-Za-z]"
+    r"|npm|yarn|brew|apt|git|cd|curl|docker|[Ss]tep|STEP)\b)[A-Za-z](?:[A-Za-z'’\-]+[.!?,;:]?)?[^\S\n]+[\"“(]?[A-Za-z]"
+    r"|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff]"
 )
 """A line that begins like this is text, whatever follows."""
 

@@ -29,7 +29,7 @@ from steguard.text.lexicon import (
 from steguard.text.model import Kind, Token
 from steguard.text.tokens import CJK_STOPS
 
-_LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
+LEAD = "\"'“”‘«([{*_~¿¡`<‹「『（【"
 _WORD_END = ".,;:!?\"'”’)]}…*_"
 _SHORT = frozenset("it me us up to so do go be we he my".split())
 _SOFT_ABBREVIATIONS = COMPANY | PLACES | MONTHS | GENERAL
@@ -40,7 +40,7 @@ def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
     mark = stop.mark
     if mark[0] in CJK_STOPS or mark[0] == "．":
         return True
-    head = following.lstrip(_LEAD)
+    head = following.lstrip(LEAD)
     if not head:
         return mark[0] not in SOFT_MARKS and _before_mark(stop, following)
     first = head[0]

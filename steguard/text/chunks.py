@@ -157,7 +157,13 @@ class Analyser:
             if group == "mark" and self._marks:
                 continue
             start, end = match.span()
-            for piece in classify(group, match[0], start, end):
+            run = match[0]
+            if self._marks and group == "run" and "_" in (run[0], run[-1]):
+                core = _inside_emphasis(run)
+                start += run.index(core)
+                end = start + len(core)
+                run = core
+            for piece in classify(group, run, start, end):
                 kind = piece[4]
                 if kind is _PUNCT:
                     care |= _care(piece[0])
@@ -175,6 +181,14 @@ class Analyser:
             tail=_DOTS.match(text) is not None,
             odd=may_be_marker(text) or text.lower() in CLOSINGS,
         )
+
+
+def _inside_emphasis(run: str) -> str:
+    """``_word_`` without the marks; ``__init__`` and ``_my_name`` are identifiers."""
+    core = run.strip("_")
+    if "_" in core or (run.startswith("__") and run.endswith("__") and core.islower()):
+        return run
+    return core
 
 
 def _care(text: str) -> int:

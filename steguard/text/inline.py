@@ -57,6 +57,7 @@ _BRACKET_TEXT = re.compile(
 _OMISSION = re.compile(r"\[(?:\.{2,4}|…)\]")
 _BRACE = re.compile(r"\{\{[^{}\n]{1,100}\}\}|\{%[^{}\n]{1,100}%\}|\{[^{}\n]{1,100}\}")
 TAG = re.compile(r"<(/?)([A-Za-z][\w:\-]*)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_DECLARATION = re.compile(r"<[!?][^<>]*>")
 _ANGLE = re.compile(r"<[^<>\n]{1,120}>")
 _ENTITY = re.compile(r"&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 
@@ -151,6 +152,10 @@ def angle(buffer: str, at: int, end: int, *, whole: bool, html: bool, markup: bo
     if not following or not (following.isalpha() or following in "/!?"):
         return None if following or whole else WAIT
     reach = min(end, at + MAX_SPAN)
+    if html and following in "!?":
+        declaration = _DECLARATION.match(buffer, at, reach)
+        if declaration:
+            return (Take.DROP, declaration.end(), 1)
     tag = TAG.match(buffer, at, reach)
     if tag and (markup or html):
         name = tag[2].lower()

@@ -85,6 +85,17 @@ STARTERS = frozenset(
 )
 """Words that begin sentences and no names: after an abbreviation they show a new sentence."""
 
+GOES_ON = frozenset(
+    """
+    a about after all also although an and any are as at be because been before being between both
+    but by can could did do does during each every for from had has have if in into is its least
+    like may might more most must near no nor not of on one onto only or our over per shall should
+    some such than that the their them then these they this those through to toward under until up
+    upon via was we were when where which while who whose will with within without would you your
+    """.split()
+)
+"""Words with which no line ends on purpose: something must follow them."""
+
 PREPOSITIONS = frozenset(
     "about after around at before by during from in near on since until till at".split()
 )

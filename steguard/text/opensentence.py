@@ -40,6 +40,7 @@ class OpenSentence:
         self._marks = 0
         self._care = 0
         self._start = 0
+        self._lead = self._lead_end = -1
         self._last = -1
         self._stop: Stop | None = None
         self._settled = 0
@@ -126,9 +127,19 @@ class OpenSentence:
             del self._tokens[:used], self._lowers[:used]
             self._start = self._tokens[0].start
 
+    def _leading(self, start: int, end: int) -> None:
+        """Markup stands at these offsets: it belongs to a sentence that begins right after it."""
+        if start != self._lead_end:
+            self._lead = start
+        self._lead_end = end
+
+    def _first(self, at: int) -> int:
+        """Where a sentence begins whose first token stands at ``at``."""
+        return self._lead if self._lead_end == at and self._lead >= self._settled else at
+
     def _put(self, token: Token) -> None:
         if not self._tokens:
-            self._start = token.start
+            self._start = self._first(token.start)
         self._tokens.append(token)
         self._lowers.append(token.lower)
         self._marks += token.kind is _PUNCT
@@ -173,7 +184,10 @@ class OpenSentence:
         tokens, lowers = self._tokens, self._lowers
         pieces = chunk.pieces
         if not tokens:
-            self._start = at
+            if not pieces:
+                self._leading(at, at + len(text))
+                return
+            self._start = self._first(at)
         for piece, lower, first, last, kind in pieces:
             tokens.append(Token(piece, lower, at + first, at + last, kind))
             lowers.append(lower)

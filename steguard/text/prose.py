@@ -45,9 +45,9 @@ _LAST_SPACE = re.compile(r".*\s", re.DOTALL)
 _SAME = re.compile(r"(.)\1*", re.DOTALL)
 _SPACES = re.compile(r"\s*")
 _SIGNS = {
-    "markdown": re.compile(r"[`\[<{&\]]|!(?=\[)"),
-    "plain": re.compile(r"[`\[<{]"),
-    "html": re.compile(r"[`\[<{&]"),
+    "markdown": re.compile(r"[`\[<{\]]|!(?=\[)|\$(?=\{)|&(?=#?\w{1,31};)"),
+    "plain": re.compile(r"[`\[<{]|\$(?=\{)"),
+    "html": re.compile(r"[`\[<{]|\$(?=\{)|&(?=#?\w{1,31};)"),
 }
 _GLUED_TAIL = re.compile(r"['’]?(?:s|es|ed|ing)?(?!\w)|(?:-\w{1,20}){1,4}(?!\w)")
 _TAIL = 100
@@ -205,7 +205,7 @@ class Prose(OpenSentence):
                 at += 1
                 self._last = self._base + at
                 continue
-            if self._forced and sign in "`[!]{<&" and limit - at < MAX_SPAN + _TAIL:
+            if self._forced and sign in "`[!]{<&$" and limit - at < MAX_SPAN + _TAIL:
                 self._held = at
                 return -1
             found = self._construct(sign, at, limit, whole)
@@ -272,6 +272,8 @@ class Prose(OpenSentence):
             return found if found is None or found is WAIT else (Take.CODE, found[1], 0)
         if sign == "{":
             return brace(buffer, at, limit, whole=whole)
+        if sign == "$" and buffer.startswith("{", at + 1):
+            return brace(buffer, at + 1, limit, whole=whole)
         if sign == "<":
             if self._html and buffer.startswith("<!--", at):
                 return (Take.RAW, at + 4, 0)
@@ -337,11 +339,18 @@ class Prose(OpenSentence):
             self._put(Token(text, text, base + at, base + end, _PUNCT))
         elif take is Take.LINK:
             self._links[base + inner] = base + end
+            self._end_wide()
             self._glue(at, at + 1)
+            self._leading(base + at, base + at + 1)
             return at + 1
         elif take is Take.DROP:
             if not inner:
+                opening = self._buffer[at + 1 : at + 2] != "/"
+                if opening:
+                    self._end_wide()
                 self._glue(at, end)
+                if opening:
+                    self._leading(base + at, base + end)
         elif take is Take.BREAK:
             self._break(at)
         else:
@@ -351,6 +360,11 @@ class Prose(OpenSentence):
                 pattern = rf"</{tag[2]}\s{{0,8}}>" if tag else "-->"
                 self._skip_end = re.compile(pattern, re.IGNORECASE)
         return end
+
+    def _end_wide(self) -> None:
+        """Markup opens right after a Chinese stop: the sentence ends before it."""
+        if self._stop is not None and self._stop.mark[0] in CJK_STOPS:
+            self._end_sentence()
 
     def _glue(self, at: int, end: int) -> None:
         """Markup without width: what follows it stands as close as the markup itself does."""

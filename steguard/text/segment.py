@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import re
 
-from steguard.text.blocks import Line, Role, opens_front_matter, read_line
-from steguard.text.chunks import ANALYSERS
+from steguard.text.blocks import PREFIX, Line, Role, opens_front_matter, read_line
+from steguard.text.boundaries import LEAD
+from steguard.text.chunks import ADDRESS, ANALYSERS
 from steguard.text.inline import MAX_SPAN, TAG
 from steguard.text.labels import ALERT
+from steguard.text.lexicon import GOES_ON
 from steguard.text.model import BlockKind, Kind, Sentence, Token
 from steguard.text.prose import Prose
+from steguard.text.tokens import CJK_STOPS
 
 _FENCE_END = re.compile(r"[^\S\n]{0,40}(?:>[^\S\n]?)*[^\S\n]*(`{3,}|~{3,})[^\S\n]*$")
 _QUIET = re.compile(r"[A-Za-z ,]*")
 """Text that can neither end a sentence nor open a construct: it may wait for company."""
 
 _PATIENCE = 500
+_FIRST_WORD = re.compile(r"\S{1,60}")
 _NEWLINES = re.compile(r"\n+")
 _NEXT = re.compile(r"\s+(\S)")
 _HTML_KINDS = {
@@ -55,6 +59,7 @@ class Segmenter(Prose):
         self._quoted = False
         self._indents: list[int] = []
         self._lists: list[list[int]] = []
+        self._line_at = 0
 
     # -- the public face ---------------------------------------------------------------------
 
@@ -115,6 +120,8 @@ class Segmenter(Prose):
         keep = self._pos
         if self._tokens:
             keep = min(keep, self._start - self._base)
+        if self._lead_end == self._base + self._pos:
+            keep = min(keep, self._lead - self._base)
         if keep > 4096 or keep == len(self._buffer):
             self._buffer = self._buffer[keep:]
             self._base += keep
@@ -163,7 +170,12 @@ class Segmenter(Prose):
     def _peek(self, end: int) -> None:
         """End a sentence early if the first character of the next one already decides it."""
         stop = self._stop
-        if stop is not None and stop.plain and self._wake is None:
+        if stop is None or self._wake is not None:
+            return
+        if stop.mark[0] in CJK_STOPS:
+            if self._buffer[self._pos : self._pos + 1].isalnum():
+                self._end_sentence()
+        elif stop.plain:
             following = _NEXT.match(self._buffer, self._pos, end)
             if following and following[1].isupper():
                 self._end_sentence()
@@ -257,6 +269,9 @@ class Segmenter(Prose):
     def _text_line(self, line: Line, start: int) -> None:
         block = self._block
         if block is not None and line.quoted == self._quoted:
+            if self._tokens and self._is_break(line.start, start):
+                self._end_sentence()
+            self._line_at = self._base + line.start
             return
         self._end_block()
         kind = BlockKind.QUOTE if line.quoted else BlockKind.PARAGRAPH
@@ -268,6 +283,22 @@ class Segmenter(Prose):
         if alert and self._block is not None:
             self._block.label = alert[1].lower()
             line.start = alert.end()
+        self._line_at = self._base + line.start
+
+    def _is_break(self, start: int, end: int) -> bool:
+        """Whether the writer broke the line before ``start`` on purpose, not for want of width."""
+        stop, last = self._stop, self._tokens[-1]
+        if self._links or (stop is not None and stop.mark != ADDRESS):
+            return False
+        word = _FIRST_WORD.match(self._buffer, start, start + PREFIX)
+        if word is None or not word[0].lstrip(LEAD)[:1].isupper():
+            return False
+        if stop is not None and last.start == self._line_at:
+            return True
+        length = self._base + end - 1 - self._line_at
+        if length + 1 + len(word[0]) >= 45 and length <= 110:
+            return False
+        return last.text not in ",;–—-&(/" and last.lower not in GOES_ON
 
     def _item_line(self, line: Line, start: int) -> None:
         self._end_block()
@@ -280,6 +311,7 @@ class Segmenter(Prose):
         ordered = marker[-1:] in ".):" or marker[:1].isdigit()
         self._open(BlockKind.LIST_ITEM, start, level=len(indents), ordered=ordered, marker=marker)
         self._quoted = line.quoted
+        self._line_at = self._base + line.start
         self._list.begin(marker)
 
     def _beyond(self, limit: int) -> int:

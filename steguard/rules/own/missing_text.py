@@ -19,7 +19,7 @@ Source: steguard's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
@@ -36,6 +36,7 @@ class MissingOptions(Options):
 
 
 _MARKS = frozenset({"TODO", "TBD", "FIXME", "TBA", "XXX", "TBC", "T.B.D."})
+_STAND_INS = frozenset(mark.lower() for mark in _MARKS) | {"lorem"}
 _FILL_VERBS = "insert|enter|add|write|fill|put|specify|provide|replace|describe|include|type|paste"
 _FILL = re.compile(
     rf"[\[<{{(]+\s*(?:(?:{_FILL_VERBS})\b.*|(?:your|the)\b.*\bhere|your\s.+|placeholder.*|to be .+"
@@ -52,22 +53,19 @@ class _Missing:
         self._options = options
         self._text = self._code = False
 
-    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
-        if not self._text or not self._code:
+    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
+        if not self._text:
             self._note(sentence)
-        if not self._options.placeholders:
-            return
-        tokens = sentence.tokens
-        for index, token in enumerate(tokens):
-            if token.kind is Kind.CODE:
-                if token.text[0] in "[<{" and _FILL.match(token.text):
-                    yield _placeholder(token.start, token.end, token.text)
-            elif token.text in _MARKS and not _is_named(sentence, index):
-                yield _placeholder(token.start, token.end, token.text)
-            elif token.lower == "lorem" and _next_is(tokens, index, "ipsum"):
-                yield _placeholder(token.start, tokens[index + 1].end, "lorem ipsum")
-        if tokens and not sentence.words and "".join(sentence.lowers) in _DOTS:
-            yield _placeholder(sentence.start, sentence.end, sentence.text)
+        text = sentence.text
+        if self._options.placeholders and (
+            not sentence.words
+            or "[" in text
+            or "{" in text
+            or "<" in text
+            or not sentence.vocabulary.isdisjoint(_STAND_INS)
+        ):
+            return _placeholders(sentence)
+        return ()
 
     def _note(self, sentence: Sentence) -> None:
         for token in sentence.tokens:
@@ -87,6 +85,20 @@ class _Missing:
                 yield Hit(start, end, "The answer has only code.", "Write the answer in words.")
         elif not any("".join(s.lowers) in _DOTS for s in document.sentences):
             yield Hit(start, end, "There is no text.", "Write the answer.")
+
+
+def _placeholders(sentence: Sentence) -> Iterator[Hit]:
+    tokens = sentence.tokens
+    for index, token in enumerate(tokens):
+        if token.kind is Kind.CODE:
+            if token.text[0] in "[<{" and _FILL.match(token.text):
+                yield _placeholder(token.start, token.end, token.text)
+        elif token.text in _MARKS and not _is_named(sentence, index):
+            yield _placeholder(token.start, token.end, token.text)
+        elif token.lower == "lorem" and _next_is(tokens, index, "ipsum"):
+            yield _placeholder(token.start, tokens[index + 1].end, "lorem ipsum")
+    if tokens and not sentence.words and "".join(sentence.lowers) in _DOTS:
+        yield _placeholder(sentence.start, sentence.end, sentence.text)
 
 
 def _placeholder(start: int, end: int, text: str) -> Hit:

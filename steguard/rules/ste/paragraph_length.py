@@ -17,12 +17,12 @@ Source: STE 6.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from pydantic import Field
 
-from steguard.rules.base import Options, Rule
-from steguard.text.model import BlockKind, Document, Sentence
+from steguard.rules.base import Options, PerSentence, Rule
+from steguard.text.model import BlockKind, Sentence
 from steguard.types import Hit, Safety, Status
 
 
@@ -35,30 +35,22 @@ class ParagraphOptions(Options):
 _PARAGRAPHS = frozenset((BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE))
 
 
-class _ParagraphLength:
-    """Reports the first sentence over the limit, once for each paragraph."""
+def _make(options: ParagraphOptions) -> PerSentence:
+    limit = options.max
 
-    triggers: frozenset[str] | None = None
+    def check(sentence: Sentence) -> Iterable[Hit]:
+        """The first sentence over the limit stands for its paragraph."""
+        if sentence.index != limit or sentence.block.kind not in _PARAGRAPHS:
+            return ()
+        hit = Hit(
+            sentence.start,
+            sentence.end,
+            f"The paragraph has more than {limit} sentences. The limit is {limit} sentences.",
+            "Start a new paragraph.",
+        )
+        return (hit,)
 
-    def __init__(self, options: ParagraphOptions) -> None:
-        self._limit = options.max
-
-    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
-        if sentence.index == self._limit and sentence.block.kind in _PARAGRAPHS:
-            yield Hit(
-                sentence.start,
-                sentence.end,
-                f"The paragraph has more than {self._limit} sentences."
-                f" The limit is {self._limit} sentences.",
-                "Start a new paragraph.",
-            )
-
-    def finish(self, document: Document) -> Iterator[Hit]:  # noqa: ARG002 - the protocol's form
-        return iter(())
-
-
-def _make(options: ParagraphOptions) -> _ParagraphLength:
-    return _ParagraphLength(options)
+    return PerSentence(check)
 
 
 RULE = Rule(

@@ -21,7 +21,7 @@ Source: STE 5.1 and 6.3 (20 words in instructions, 25 in descriptions); words ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from pydantic import Field
 
@@ -39,12 +39,11 @@ class LengthOptions(Options):
 def _make(options: LengthOptions) -> PerSentence:
     limit = options.max
 
-    def check(sentence: Sentence) -> Iterator[Hit]:
-        if sentence.words > limit:
-            yield _hit(sentence.start, sentence.end, sentence.words, limit)
-        for start, end, words in sentence.asides:
-            if words > limit:
-                yield _hit(start, end, words, limit)
+    def check(sentence: Sentence) -> Iterable[Hit]:
+        if sentence.words <= limit and not sentence.asides:
+            return ()
+        measured = ((sentence.start, sentence.end, sentence.words), *sentence.asides)
+        return [_hit(*part, limit) for part in measured if part[2] > limit]
 
     return PerSentence(check)
 
