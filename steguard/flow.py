@@ -118,9 +118,7 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
         choices: list[ChoiceResult] = []
         responses: list[Any] = []
         for index, reply in enumerate(replies):
-            choice, response = yield from _settle(
-                run, index, reply, answer, alone=len(replies) == 1
-            )
+            choice, response = yield from _settle(run, index, reply, answer)
             choices.append(choice)
             responses.append(response)
         if not choices:
@@ -157,13 +155,13 @@ def _ask(run: Run, kwargs: dict[str, Any]) -> Generator[Step, Any, _Answer]:
 
 
 def _settle(
-    run: Run, index: int, reply: Reply, answer: _Answer, *, alone: bool
+    run: Run, index: int, reply: Reply, answer: _Answer
 ) -> Generator[Step, Any, tuple[ChoiceResult, Any]]:
     """Check one choice and ask again until it passes or the policy stops."""
     drafts: list[Verdict] = []
     added: list[Any] = []
     messages = run.plan.messages
-    usage = read_usage(answer.response) if alone or index == 0 else Usage()
+    usage = run.usage if index == 0 else Usage()
     begun = run.clock()
     while True:
         number = len(drafts) + 1

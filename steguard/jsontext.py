@@ -123,9 +123,10 @@ class JsonScanner:
             raise JsonTextError(what, self._offset)
 
     def _structure(self, text: str, at: int) -> int:
-        space = _SPACE.match(text, at)
-        if space:
-            return space.end()
+        if text[at] in " \t\n\r":
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            if at == len(text):
+                return at
         char, here = text[at], self._offset + at
         if self.done:
             raise JsonTextError("more text stands after the JSON value", here)

@@ -8,12 +8,17 @@ from typing import Any
 
 from steguard.result import Usage
 
+_NOTHING = object()
+
 
 def get(thing: Any, name: str, default: Any = None) -> Any:
     """An attribute or a key."""
-    if isinstance(thing, Mapping):
+    if isinstance(thing, dict):
         return thing.get(name, default)
-    return getattr(thing, name, default)
+    found = getattr(thing, name, _NOTHING)
+    if found is not _NOTHING:
+        return found
+    return thing.get(name, default) if isinstance(thing, Mapping) else default
 
 
 @dataclass(frozen=True, slots=True)
