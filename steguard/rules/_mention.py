@@ -8,9 +8,9 @@ text that the rules read.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import cast
+from typing import TypeVar, cast
 
-from steguard.rules._words import quoted
+from steguard.rules._words import QUOTE_MARKS, quoted
 from steguard.text.inflect import word_set
 from steguard.text.model import Sentence
 from steguard.types import Hit
@@ -23,6 +23,16 @@ _NAMES = word_set(
     "sentence sentences command commands key keys tag tags entry entries checkbox icon dialog "
     "window screen page pages pattern patterns"
 )
+
+
+Owner = TypeVar("Owner")
+
+
+def drop_mentioned(sentence: Sentence, found: list[tuple[Owner, Hit]]) -> list[tuple[Owner, Hit]]:
+    """What is left without the hits in quotations that name a text."""
+    if sentence.vocabulary.isdisjoint(QUOTE_MARKS) or not _places(sentence):
+        return found
+    return [pair for pair in found if not is_mentioned(sentence, pair[1])]
 
 
 def is_mentioned(sentence: Sentence, hit: Hit) -> bool:

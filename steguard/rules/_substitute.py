@@ -144,13 +144,15 @@ class SubstitutionChecker:
         self._message = message
         self.triggers: frozenset[str] | None = index.triggers
 
-    def sentence(self, sentence: Sentence) -> Iterator[Hit]:
+    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
         def accept(form: Form, at: int, end: int) -> bool:
             return form.entry is _KEEP or fits(form, sentence, at, end)
 
-        for form, at, end in self._index.find(sentence, accept):
-            if form.entry is not _KEEP:
-                yield self._hit(form, sentence, at, end)
+        return [
+            self._hit(form, sentence, at, end)
+            for form, at, end in self._index.find(sentence, accept)
+            if form.entry is not _KEEP
+        ]
 
     def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
         return ()

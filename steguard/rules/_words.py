@@ -34,7 +34,7 @@ _OPENERS = frozenset(
 )
 _STRAIGHT = frozenset(['"', "'"])
 _PAIRS = {"“": "”", "「": "」", "『": "』", "«": "»", "《": "》", "‘": "'"}
-_QUOTE_MARKS = _STRAIGHT | frozenset(_PAIRS)
+QUOTE_MARKS = _STRAIGHT | frozenset(_PAIRS)
 _BRACKETS = frozenset("([{（—–-/:")
 
 
@@ -58,7 +58,7 @@ def quoted(sentence: Sentence) -> tuple[tuple[int, int], ...]:
     Quoted text is a label or the words of another person, so no word rule reads it. Chinese has
     no spaces that tell an opening straight mark from a closing one, so there they take turns.
     """
-    if sentence.vocabulary.isdisjoint(_QUOTE_MARKS):
+    if sentence.vocabulary.isdisjoint(QUOTE_MARKS):
         return ()
     known = sentence.cache.get("quoted")
     if known is None:

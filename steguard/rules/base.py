@@ -100,7 +100,7 @@ class Rule:
     module: str
     options: type[Options] = Options
     languages: frozenset[str] = frozenset({"en"})
-    prompt: Callable[[Any], str | None] = lambda options: None  # noqa: E731, ARG005
+    prompt: Callable[[Any], str | None] = lambda options: None  # noqa: ARG005
 
     def checker(self, options: Options | None = None) -> Checker:
         """A fresh checker for one text."""

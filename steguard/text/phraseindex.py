@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from steguard.text.chunks import ANALYSERS
 from steguard.text.inflect import word_set
 from steguard.text.model import Kind, Sentence
-from steguard.text.chunks import ANALYSERS
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class PhraseIndex(Generic[T]):
     """Phrases with a payload each. A phrase that is added twice keeps its first payload."""
 
     def __init__(self, phrases: Iterable[tuple[str, T]] = ()) -> None:
-        self._hung: dict[str, list[tuple[int, tuple[str, ...], T]]] = {}
+        self._hung: dict[str, _Hook[T]] = {}
         self._known: set[tuple[str, ...]] = set()
         self._triggers: frozenset[str] | None = None
         for phrase, payload in phrases:
@@ -50,7 +50,7 @@ class PhraseIndex(Generic[T]):
             return
         self._known.add(parts)
         anchor = max(range(len(parts)), key=lambda at: self._rank(parts[at]))
-        self._hung.setdefault(parts[anchor], []).append((anchor, parts, payload))
+        self._hung.setdefault(parts[anchor], _Hook()).add(anchor, parts, payload)
         self._triggers = None
 
     def _rank(self, part: str) -> tuple[bool, bool, bool, int]:
@@ -74,18 +74,19 @@ class PhraseIndex(Generic[T]):
         """
         lowers = sentence.lowers
         hung = self._hung
+        last = len(lowers) - 1
         found: list[tuple[int, int, T]] = []
         for word in self.triggers & sentence.vocabulary:
+            hook = hung[word]
             at = -1
             for _ in range(lowers.count(word)):
                 at = lowers.index(word, at + 1)
-                for offset, parts, payload in hung[word]:
-                    length = len(parts)
-                    start = at - offset
-                    if length == 1:
-                        found.append((at, -1, payload))
-                    elif start >= 0 and tuple(lowers[start : start + length]) == parts:
-                        found.append((start, -length, payload))
+                for payload in hook.alone:
+                    found.append((at, -1, payload))
+                if at < last and lowers[at + 1] in hook.following:
+                    _compare(lowers, at, hook.following[lowers[at + 1]], found)
+                if at and lowers[at - 1] in hook.preceding:
+                    _compare(lowers, at, hook.preceding[lowers[at - 1]], found)
         if not found:
             return []
         if len(found) > 1:
@@ -103,14 +104,52 @@ class PhraseIndex(Generic[T]):
         free = 0
         for start, length, payload in found:
             end = start - length
-            if start < free or tokens[start].kind is Kind.CODE:
+            if start < free or tokens[start].kind is _CODE:
                 continue
-            if length < -1 and any(token.kind is Kind.CODE for token in tokens[start:end]):
+            if length < -1 and any(token.kind is _CODE for token in tokens[start:end]):
                 continue
             if accept is None or accept(payload, start, end):
                 chosen.append((payload, start, end))
                 free = end
         return chosen
+
+
+_CODE = Kind.CODE
+
+
+class _Hook(Generic[T]):
+    """The phrases that hang on one word: alone, or by the word after or before the anchor."""
+
+    __slots__ = ("alone", "following", "preceding")
+
+    def __init__(self) -> None:
+        self.alone: list[T] = []
+        self.following: dict[str, list[tuple[int, list[str], T]]] = {}
+        self.preceding: dict[str, list[tuple[int, list[str], T]]] = {}
+
+    def add(self, anchor: int, parts: tuple[str, ...], payload: T) -> None:
+        if len(parts) == 1:
+            self.alone.append(payload)
+        elif anchor + 1 < len(parts):
+            entry = (anchor, list(parts), payload)
+            self.following.setdefault(parts[anchor + 1], []).append(entry)
+        else:
+            entry = (anchor, list(parts), payload)
+            self.preceding.setdefault(parts[anchor - 1], []).append(entry)
+
+
+def _compare(
+    lowers: list[str],
+    at: int,
+    phrases: list[tuple[int, list[str], T]],
+    found: list[tuple[int, int, T]],
+) -> None:
+    """Add the phrases with their anchor at ``at`` that stand there in full."""
+    for offset, parts, payload in phrases:
+        start = at - offset
+        length = len(parts)
+        if start >= 0 and (length == 2 or lowers[start : start + length] == parts):
+            found.append((start, -length, payload))
 
 
 def _place(match: tuple[int, int, object]) -> tuple[int, int]:

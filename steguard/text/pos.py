@@ -50,9 +50,11 @@ def masks(sentence: Sentence) -> list[int]:
     known = sentence.cache.get("masks")
     if known is None:
         found = list(map(classes, sentence.lowers))
-        for at, token in enumerate(sentence.tokens):
-            if token.kind is _CODE or token.kind is _CJK:
-                found[at] = NOUN
+        kinds = [token.kind for token in sentence.tokens]
+        if _CODE in kinds or _CJK in kinds:
+            for at, kind in enumerate(kinds):
+                if kind is _CODE or kind is _CJK:
+                    found[at] = NOUN
         sentence.cache["masks"] = known = found
     return known  # type: ignore[return-value]
 

@@ -40,10 +40,7 @@ _RUN = re.compile(r"[!?]{2,}")
 
 def _is_loud(text: str) -> bool:
     return (
-        "!!" in text
-        or "??" in text
-        or "!?" in text
-        or "?!" in text
+        (("!" in text or "?" in text) and _RUN.search(text) is not None)
         or "====" in text
         or "----" in text
         or "~~~~" in text

@@ -36,11 +36,12 @@ _PAIRS = word_set("of in on to at for with from by and the a an is it that this 
 def _look(sentence: Sentence) -> Iterable[Hit]:
     """Most sentences have no word two times, or never one after the other."""
     lowers = sentence.lowers
-    if len(sentence.vocabulary) == len(lowers):
-        return ()
-    if not any(map(eq, lowers, lowers[1:])) and not any(map(eq, lowers, lowers[2:])):
-        return ()
-    return _hits(sentence)
+    doubles = len(lowers) - len(sentence.vocabulary)
+    if doubles and True in map(eq, lowers, lowers[1:]):
+        return _hits(sentence)
+    if doubles > 1 and True in map(eq, lowers, lowers[2:]):
+        return _hits(sentence)
+    return ()
 
 
 def _hits(sentence: Sentence) -> Iterator[Hit]:

@@ -18,7 +18,7 @@ Source: steguard's own
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import BlockKind, Kind, Sentence
@@ -54,17 +54,25 @@ _ANSWERS = word_set(
     " sincerely bye goodbye wow oh well perfect excellent exactly certainly absolutely"
 )
 _LONGEST = 14
+_PARAGRAPH = BlockKind.PARAGRAPH
+_COMMON_VERBS = word_set("is are was were be has have had can will must do does did")
 _ALONE = word_set("stop wait run go start begin end look listen work help rest finish exit quit")
 
 
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    """Only a short sentence that no common verb and no short answer stands in."""
+    count = len(sentence.lowers)
+    if count > _LONGEST or not sentence.ended or sentence.lowers[-1] != ".":
+        return ()
+    if sentence.block.kind is not _PARAGRAPH:
+        return ()
+    if count > 2 and not sentence.vocabulary.isdisjoint(_COMMON_VERBS):
+        return ()
+    return _check(sentence) if sentence.vocabulary.isdisjoint(_ANSWERS) else ()
+
+
 def _check(sentence: Sentence) -> Iterator[Hit]:
-    if sentence.block.kind is not BlockKind.PARAGRAPH or not sentence.ended:
-        return
     tokens = sentence.tokens
-    if len(tokens) > _LONGEST or tokens[-1].text != ".":
-        return
-    if not sentence.vocabulary.isdisjoint(_ANSWERS):
-        return
     spoken = [at for at, t in enumerate(tokens) if t.kind is not Kind.PUNCT]
     if not spoken or any(tokens[at].kind is Kind.CJK for at in spoken):
         return
@@ -118,7 +126,7 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="steguard",
-    make=lambda _: PerSentence(_check),
+    make=lambda _: PerSentence(_look),
     module=__name__,
     prompt=lambda _: "Write full sentences with a verb and an object.",
 )

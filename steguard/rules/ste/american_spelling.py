@@ -16,7 +16,7 @@ Source: STE 1.14.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from pydantic import Field
@@ -52,18 +52,9 @@ def _spellings() -> dict[str, str]:
     return table
 
 
-@cache
-def _british() -> frozenset[str]:
-    return frozenset(_spellings())
-
-
 def _make(options: AmericanSpelling) -> PerSentence:
     spellings = _spellings()
-    british = _british()
     allowed = {word.lower() for word in options.allow}
-
-    def look(sentence: Sentence) -> Iterable[Hit]:
-        return () if sentence.vocabulary.isdisjoint(british) else hits(sentence)
 
     def hits(sentence: Sentence) -> Iterator[Hit]:
         for index, token in enumerate(sentence.tokens):
@@ -81,7 +72,7 @@ def _make(options: AmericanSpelling) -> PerSentence:
                 (Edit(token.start, token.end, good),),
             )
 
-    return PerSentence(look)
+    return PerSentence(hits, frozenset(spellings) - allowed)
 
 
 RULE = Rule(

@@ -20,7 +20,7 @@ Source: STE 3.5
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import BlockKind, Kind, Sentence
@@ -43,6 +43,11 @@ _PREPOSITIONS = word_set(
     "pending barring notwithstanding based starting owing assuming given beginning"
 )
 _TAKES_CLAUSE = word_set("ensuring checking making verifying showing noting indicating")
+
+
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    text = sentence.text
+    return _check(sentence) if "ing" in text or "ING" in text else ()
 
 
 def _check(sentence: Sentence) -> Iterator[Hit]:
@@ -121,6 +126,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="STE 3.5",
-    make=lambda _: PerSentence(_check, _BEFORE | _VERBS | {","}),
+    make=lambda _: PerSentence(_look, _BEFORE | _VERBS | {","}),
     module=__name__,
 )

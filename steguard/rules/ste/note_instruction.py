@@ -15,7 +15,7 @@ Source: STE 5.5
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import Sentence
@@ -26,9 +26,11 @@ from steguard.types import Hit, Safety, Status
 _INFORMS = frozenset(("refer", "see", "note", "remember"))
 
 
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    return _check(sentence) if sentence.block.label == "note" else ()
+
+
 def _check(sentence: Sentence) -> Iterator[Hit]:
-    if sentence.block.label != "note":
-        return
     start = _after_label(sentence)
     command = imperative_at(sentence, start)
     if command is None or sentence.lowers[command] in _INFORMS:
@@ -76,6 +78,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.NONE,
     source="STE 5.5",
-    make=lambda _: PerSentence(_check),
+    make=lambda _: PerSentence(_look),
     module=__name__,
 )

@@ -67,6 +67,8 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         return
     if not sentence.vocabulary.isdisjoint(_TOGETHER) or "at the same time" in sentence.text:
         return
+    if not _may_join(sentence):
+        return
     start = _main_clause(sentence)
     first = imperative_at(sentence, start)
     if first is None or _has_subject(sentence, first):
@@ -85,6 +87,17 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         text or f"Start a new sentence at '{word}'.",
         edits,
         Safety.SAFE if edits else Safety.NONE,
+    )
+
+
+def _may_join(sentence: Sentence) -> bool:
+    """A cheap look before the tagger: a command can stand after the first joint."""
+    lowers, possible = sentence.lowers, masks(sentence)
+    joint = min(lowers.index(word) for word in _JOINTS & sentence.vocabulary)
+    comma = lowers.index(",") if "," in sentence.vocabulary else joint
+    return any(
+        possible[at] & BASE and _is_command(sentence, at)
+        for at in range(min(joint, comma) + 1, len(lowers))
     )
 
 

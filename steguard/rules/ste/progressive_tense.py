@@ -19,7 +19,7 @@ Source: STE 3.2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.rules.ste._chains import chains
@@ -37,6 +37,11 @@ _ACTIVITIES = word_set(
     "difference one use cause point matter topic subject rule habit"
 )
 _PLACES = word_set("of for in to with on")
+
+
+def _look(sentence: Sentence) -> Iterable[Hit]:
+    text = sentence.text
+    return _check(sentence) if "ing" in text or "ING" in text else ()
 
 
 def _check(sentence: Sentence) -> Iterator[Hit]:
@@ -117,6 +122,6 @@ RULE = Rule(
     status=Status.STABLE,
     fix=Safety.UNSAFE,
     source="STE 3.2",
-    make=lambda _: PerSentence(_check, FORMS_OF_BE | CONTRACTED_BE),
+    make=lambda _: PerSentence(_look, FORMS_OF_BE | CONTRACTED_BE),
     module=__name__,
 )

@@ -21,7 +21,6 @@ name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-
 from typing import ClassVar
 
 from pydantic import Field
