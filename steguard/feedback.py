@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from steguard.forms import fault
+from steguard.ruleset import Lines
 from steguard.types import Finding, Severity
 
 _QUOTED = re.compile(r"(?<![\w`])'([^'`\n]+)'(?!\w)")
@@ -84,6 +86,23 @@ def build_feedback(
         parts.append(texts["more"].format(count=len(blocks) - MAX_SENTENCES))
     parts.append(close)
     return "\n\n".join(parts)
+
+
+def find_echo(text: str) -> Finding | None:
+    """The place where an answer repeats the feedback instead of obeying it, as small models do."""
+    for texts in _TEXTS.values():
+        at = text.find(texts["open"])
+        if at >= 0:
+            span = (at, at + len(texts["open"]))
+            return fault(
+                "feedback-echo",
+                "The answer repeats the feedback.",
+                span,
+                text=text,
+                lines=Lines(text),
+                suggestion="Write the answer only.",
+            )
+    return None
 
 
 def _advice(finding: Finding) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 from steguard.contract import Contract, Verdict
 from steguard.errors import OutputRejected
 from steguard.fallback import Fallen, fall_back
-from steguard.feedback import build_feedback
+from steguard.feedback import build_feedback, find_echo
+from steguard.forms import Extract
 from steguard.reply import Reply, get, read_choices, read_usage
 from steguard.request import RequestPlan
 from steguard.result import Attempt, ChoiceResult, GuardResult, Outcome, Usage
@@ -159,14 +160,16 @@ def _settle(
 ) -> Generator[Step, Any, tuple[ChoiceResult, Any]]:
     """Check one choice and ask again until it passes or the policy stops."""
     drafts: list[Verdict] = []
+    number = 0
     added: list[Any] = []
     messages = run.plan.messages
     usage = run.usage if index == 0 else Usage()
     begun = run.clock()
     while True:
-        number = len(drafts) + 1
-        verdict = _judge(run.contract, reply)
-        drafts.append(verdict)
+        number += 1
+        verdict, own = _judge(run.contract, reply, retried=number > 1)
+        if own or not drafts:
+            drafts.append(verdict)
         reason = reply.unchecked
         failed = reason is None and not verdict.passed
         attempt = Attempt(
@@ -215,13 +218,18 @@ def _settle(
         reply = again[0]
 
 
-def _judge(contract: Contract, reply: Reply) -> Verdict:
-    """Check a reply; one with nothing to check has no findings."""
-    if reply.unchecked in ("refusal", "tool_calls"):
-        from steguard.forms import Extract
+def _judge(contract: Contract, reply: Reply, *, retried: bool) -> tuple[Verdict, bool]:
+    """Check a reply, and say whether it is an answer of its own and no echo of the feedback.
 
-        return Verdict(reply.text, (), None, Extract(reply.text, []))
-    return contract.check(reply.text)
+    A reply with nothing to check has no findings.
+    """
+    if reply.unchecked in ("refusal", "tool_calls"):
+        return Verdict(reply.text, (), None, Extract(reply.text, [])), True
+    verdict = contract.check(reply.text)
+    echo = find_echo(reply.text) if retried else None
+    if echo is None:
+        return verdict, True
+    return replace(verdict, findings=(echo, *verdict.findings)), False
 
 
 def next_attempt(run: Run, number: int, begun: float) -> tuple[float, str | None]:

@@ -53,6 +53,12 @@ FAULTS = {
             "A validator of the model that JSON Schema cannot express says no.",
         ),
         FormatFault(
+            "FMT105",
+            "feedback-echo",
+            "The answer to a retry repeats the feedback instead of obeying it.\n\n"
+            "Small models do this. Such a draft is never delivered where there is a better one.",
+        ),
+        FormatFault(
             "FMT201",
             "invalid-html",
             "A tag is not closed, or it closes what another tag opened.",

@@ -48,6 +48,19 @@ def test_strip_that_leaves_nothing_is_a_rejection_with_the_best_draft(harness: A
     assert [f.rule for f in answer.steguard.findings] == ["banned-words"]
 
 
+def test_an_answer_that_repeats_the_feedback_is_no_answer(harness: Any) -> None:
+    def parrot(request: dict[str, Any]) -> str:
+        last = request["messages"][-1]["content"]
+        return last if "does not obey" in last else BAD
+
+    h = harness(parrot, with_fallback("strip"))
+    answer = h.create()
+    assert answer.choices[0].message.content == "Close the door."
+    assert answer.steguard.outcome == "stripped"
+    assert [f.rule for f in answer.steguard.attempts[1].findings][0] == "feedback-echo"
+    assert len(h.requests) == 3
+
+
 def test_fix_repairs_what_is_safe(harness: Any) -> None:
     h = harness(["Utilize the tool."], with_fallback("fix"))
     assert h.create().steguard.outcome == "fixed"

@@ -39,31 +39,28 @@ class Scene:
     profile: str
     schema: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
-    max_tokens: int = 90
 
 
 SCENES = (
     Scene(
-        "An instruction, profile 'strict'",
-        "Write two short steps: stop the web server, then copy the log file.",
+        "Text, profile 'strict': the draft goes back until it obeys",
+        "Say in two sentences what a router does.",
         "strict",
     ),
     Scene(
-        "A reply, profile 'loose'",
-        "In one sentence: what does a log file show?",
+        "Conversation, profile 'loose': vague words only",
+        "Why must you make a backup? Answer in two sentences.",
         "loose",
-        max_tokens=60,
     ),
     Scene(
         "An agent step as JSON, profile 'tool-call'",
         "Next step of a file agent: get the settings from /etc/app/config.json.",
         "tool-call",
         schema=_STEP_SCHEMA,
-        max_tokens=120,
     ),
     Scene(
-        "A task that invites vague words: the fallback 'strip'",
-        "Say in three sentences why a backup should probably be made and how it might be tested.",
+        "A model that does not learn: the fallback 'strip'",
+        "Describe a water pump in three sentences.",
         "strict",
         settings={"retry": {"max_attempts": 2}},
     ),
@@ -77,7 +74,7 @@ def command(
     model: Annotated[
         str | None, typer.Option("--model", help="The model; else OPENAI_MODEL.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The sampling seed.")] = 7,
+    seed: Annotated[int, typer.Option("--seed", help="The sampling seed.")] = 1,
 ) -> None:
     """Guard a real model on four tasks and show every draft, finding, feedback and result.
 
@@ -111,10 +108,9 @@ def _play(scene: Scene, client: Any, model: str, seed: int, console: Console) ->
     completion = guard.chat.completions.create(
         model=model,
         messages=[{"role": "user", "content": scene.prompt}],
-        max_tokens=scene.max_tokens,
-        temperature=0.2,
+        max_tokens=160,
+        temperature=0.7,
         seed=seed,
-        stop=["\n\n\n"],
     )
     result = completion.steguard
     tell_result(result, console)
