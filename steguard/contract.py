@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from steguard.forms import Extract, Form, Part, TextForm
 from steguard.htmltemplate import HtmlForm, Template
+from steguard.jsonform import make_json_form
 from steguard.profile import Profile, load_profile
 from steguard.ruleset import ActiveRule, Lines, RuleSet
-from steguard.schema import make_json_form
 from steguard.text.model import Document, Sentence
 from steguard.text.segment import segment
 from steguard.types import Edit, Finding, Fix, Hit, Safety, Severity, Span

@@ -12,9 +12,10 @@ from typing import Any
 
 from steguard.contract import Contract
 from steguard.errors import UsageError
+from steguard.jsonform import JsonForm
 from steguard.reply import Reply, get, replace_content
 from steguard.result import ChoiceResult, Usage
-from steguard.schema import JsonForm, is_strict
+from steguard.schema import is_strict
 
 _WEAKER = {"json_schema": "json_object", "json_object": "none"}
 _NOT_RUN = "The system did not run this call. Write the answer again."

@@ -14,10 +14,10 @@ from typing import Protocol
 from steguard.contract import Contract, make_finding
 from steguard.forms import Part, TextForm
 from steguard.htmltemplate import HtmlForm
+from steguard.jsonform import JsonForm
 from steguard.jsontext import JsonScanner, JsonTextError
 from steguard.repair import part_hits
 from steguard.ruleset import Lines
-from steguard.schema import JsonForm
 from steguard.text.model import Block, Document, Sentence
 from steguard.text.segment import Segmenter
 from steguard.types import Finding, Severity

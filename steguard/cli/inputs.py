@@ -12,7 +12,7 @@ from steguard.contract import Contract, Verdict
 from steguard.errors import SteguardError
 from steguard.forms import TextForm
 from steguard.htmltemplate import HtmlForm
-from steguard.schema import JsonForm
+from steguard.jsonform import JsonForm
 from steguard.text.model import Kind
 
 SUFFIXES = {
