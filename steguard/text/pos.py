@@ -193,21 +193,22 @@ def _is_third(before: int, after: int) -> bool:
 _LEADS = frozenset(("please", "then", "first", "next"))
 
 
-def _may_command(sentence: Sentence, start: int) -> bool:
+def may_command(sentence: Sentence, start: int = 0) -> bool:
     """A cheap look before the tagger: the first word that counts can be a command."""
-    possible, lowers = masks(sentence), sentence.lowers
+    lowers = sentence.lowers
     for at in range(start, len(lowers)):
-        mask = possible[at]
-        if mask & (BASE | DO | BE | HAVE | GET) or lowers[at] in ("never", "don’t"):
+        word = lowers[at]
+        mask = classes(word)
+        if mask & (BASE | DO | BE | HAVE | GET) or word in ("never", "don’t"):
             return True
-        if not (mask & (ADV | NOT | MARK) or lowers[at] in _LEADS):
+        if not (mask & (ADV | NOT | MARK) or word in _LEADS):
             return False
     return False
 
 
 def imperative_at(sentence: Sentence, start: int = 0) -> int | None:
     """The token of the command verb if the clause from ``start`` is a command, else None."""
-    if not _may_command(sentence, start):
+    if not may_command(sentence, start):
         return None
     tag = tags(sentence)
     at = start

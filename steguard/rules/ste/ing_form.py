@@ -53,15 +53,14 @@ def _look(sentence: Sentence) -> Iterable[Hit]:
 def _check(sentence: Sentence) -> Iterator[Hit]:
     if sentence.block.kind in (BlockKind.HEADING, BlockKind.TABLE_CELL):
         return
-    lowers, tokens, possible = sentence.lowers, sentence.tokens, masks(sentence)
+    lowers, tokens = sentence.lowers, sentence.tokens
     command: bool | None = None
-    for at, mask in enumerate(possible):
-        if not mask & ING:
-            continue
-        word = lowers[at]
+    for at, word in enumerate(lowers):
         if not word.endswith("ing") or word in _PREPOSITIONS:
             continue
-        if tokens[at].kind is not Kind.WORD or not _has_object(sentence, at):
+        if tokens[at].kind is not Kind.WORD or not classes(word) & ING:
+            continue
+        if not _has_object(sentence, at):
             continue
         base = gerund(word)
         if base is None:

@@ -71,6 +71,8 @@ class NounClusterOptions(Options):
 
 def _look(sentence: Sentence, options: NounClusterOptions, run: str) -> Iterable[Hit]:
     """Most sentences have no row of words that can be nouns: one look-up a word tells."""
+    if len(sentence.lowers) < len(run):
+        return ()
     if run not in "".join(map(_LETTERS.__getitem__, sentence.lowers)):
         return ()
     return _check(sentence, options)

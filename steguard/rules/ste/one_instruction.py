@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from steguard.rules.base import Options, PerSentence, Rule
 from steguard.text.model import BlockKind, Kind, Sentence
-from steguard.text.pos import imperative_at, masks, tags
+from steguard.text.pos import imperative_at, masks, may_command, tags
 from steguard.text.verbs import verbs, word_set
 from steguard.text.wordclass import (
     ADJ,
@@ -46,6 +46,7 @@ from steguard.text.wordclass import (
     THIRD,
     TO,
     WH,
+    classes,
 )
 from steguard.types import Edit, Hit, Safety, Status
 
@@ -67,7 +68,7 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         return
     if not sentence.vocabulary.isdisjoint(_TOGETHER) or "at the same time" in sentence.text:
         return
-    if not _may_join(sentence):
+    if not (_opens_with_clause(sentence) or may_command(sentence)) or not _may_join(sentence):
         return
     start = _main_clause(sentence)
     first = imperative_at(sentence, start)
@@ -101,12 +102,22 @@ def _may_join(sentence: Sentence) -> bool:
     )
 
 
+def _opens_with_clause(sentence: Sentence) -> bool:
+    """Whether the first word starts a subordinate clause: "If", "To", "When"."""
+    for word, token in zip(sentence.lowers, sentence.tokens, strict=True):
+        mask = classes(word)
+        if token.kind is Kind.CODE or token.kind is Kind.CJK:
+            return False
+        if mask & ~MARK:
+            return bool(mask & (SUB | TO | WH)) and not mask & DET
+    return False
+
+
 def _main_clause(sentence: Sentence) -> int:
     """Where the main clause starts: after ", " if a condition opens the sentence."""
-    possible = masks(sentence)
-    opener = next((at for at, m in enumerate(possible) if m & ~MARK), None)
-    if opener is None or not possible[opener] & (SUB | TO | WH) or possible[opener] & DET:
+    if not _opens_with_clause(sentence):
         return 0
+    possible = masks(sentence)
     for at, word in enumerate(sentence.lowers):
         if word == "," and at + 1 < len(possible) and possible[at + 1] & (BASE | ADV | DO):
             return at + 1
