@@ -8,9 +8,19 @@ from typing import Any
 import anyio
 import openai
 import pytest
+from hypothesis import Phase, settings
 
 from steguard import AsyncGuard, Guard
 from steguard.testing import Script, ScriptedModel
+
+# Explaining a failure traces every line, which makes a long law many times slower.
+settings.register_profile(
+    "steguard",
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+    deadline=None,
+    max_examples=80,
+)
+settings.load_profile("steguard")
 
 PROFILE = {
     "steguard": 1,

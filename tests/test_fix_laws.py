@@ -57,7 +57,7 @@ def negations(text: str) -> int:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_repairs_converge_and_add_no_finding(text: str) -> None:
     fixed = fix(text, STRICT)
     assert fix(fixed.text, STRICT).text == fixed.text
@@ -69,7 +69,7 @@ def test_repairs_converge_and_add_no_finding(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_repairs_keep_code_numbers_and_negations(text: str) -> None:
     fixed = fix(text, STRICT).text
     assert Counter(kinds(fixed, Kind.CODE)) == Counter(kinds(text, Kind.CODE))

@@ -88,7 +88,7 @@ def pieces(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> list[str]:
 
 
 @given(pieces())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 def test_released_text_and_findings_are_those_of_the_whole_text(parts: list[str]) -> None:
     text = "".join(parts)
     chunks, report = drive(NOOP, lambda call: parts)
@@ -115,7 +115,7 @@ def test_a_clean_stream_is_the_same_chunks(parts: list[str]) -> None:
 
 
 @given(pieces())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_a_stripped_stream_has_no_fault_left(parts: list[str]) -> None:
     chunks, report = drive(STRIP, lambda call: parts)
     assert "".join(chunks) == report.text
@@ -124,7 +124,7 @@ def test_a_stripped_stream_has_no_fault_left(parts: list[str]) -> None:
 
 
 @given(st.lists(pieces(st.lists(SENTENCES, max_size=6).map(" ".join)), min_size=4, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_whatever_is_called_passed_has_no_fault(answers: list[list[str]]) -> None:
     chunks, report = drive(RETRY, lambda call: answers[call])
     assert "".join(chunks) == report.text
@@ -136,7 +136,7 @@ def test_whatever_is_called_passed_has_no_fault(answers: list[list[str]]) -> Non
 
 @pytest.mark.parametrize("mode", ["buffer", "observe"])
 @given(parts=pieces())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_other_modes_keep_the_law(mode: str, parts: list[str]) -> None:
     made = contract(stream={"mode": mode})
     text = "".join(parts)

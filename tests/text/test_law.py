@@ -51,7 +51,7 @@ def in_pieces(parts: list[str], format: str, language: str) -> list[Sentence]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=texts, cuts=st.lists(st.integers(0, 10_000), max_size=12), zh=st.booleans())
 def test_any_cut_gives_the_same_sentences(
     format: str, text: str, cuts: list[int], zh: bool
@@ -63,7 +63,7 @@ def test_any_cut_gives_the_same_sentences(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=texts)
 def test_spans_are_true_and_never_overlap(format: str, text: str) -> None:
     at = 0
