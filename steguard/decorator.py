@@ -1,8 +1,9 @@
 """``@guarded``: an agent step function whose result is checked, and which is called again.
 
 The function may be sync or async and may return text, a mapping, a pydantic model or a chat
-completion. Where it has a parameter ``feedback``, the feedback goes there; else it goes into its
-``messages``, and so does the system prompt of the profile.
+completion. A generator function yields pieces of text or the chunks of a chat completion, and is
+guarded as a stream. Where the function has a parameter ``feedback``, the feedback goes there;
+else it goes into its ``messages``, and so does the system prompt of the profile.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, get_type_hints, overload
 
@@ -19,9 +21,10 @@ from steguard.completions import attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
 from steguard.forms import TextForm
+from steguard.jsonform import JsonForm
 from steguard.reply import get
 from steguard.result import GuardResult
-from steguard.schema import JsonForm, is_model
+from steguard.schema import is_model
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,10 +49,11 @@ def guarded(
 def guarded(function: Any = None, /, *, profile: ProfileLike = "strict", **options: Any) -> Any:
     """Check what an agent step function returns, and call it again with feedback.
 
-    The decorated function returns the same kind of thing as the function. ``report()`` on it gives
-    the :class:`GuardResult` of the last call of this thread or task, ``contract`` the compiled
-    profile (its ``prompt`` is for functions that build their messages themselves). The options
-    are those of :class:`Guard`.
+    The decorated function returns the same kind of thing as the function; a generator function
+    gives a generator of what may be shown, as the profile's ``stream`` says. ``report()`` on it
+    gives the :class:`GuardResult` of the last call of this thread or task, ``contract`` the
+    compiled profile (its ``prompt`` is for functions that build their messages themselves). The
+    options are those of :class:`Guard`.
 
     Raises :class:`UsageError` at decoration where the function takes neither ``feedback`` nor
     ``messages``.
@@ -64,35 +68,93 @@ def guarded(function: Any = None, /, *, profile: ProfileLike = "strict", **optio
         )
     schema = options.pop("schema", None)
     contract = _shaped(compile_contract(profile, schema=schema), _annotation(function))
-    wrapper: Any
-    if inspect.iscoroutinefunction(function):
-        keeper: Any = AsyncGuard(_Endpoint, contract, **options)
-
-        @functools.wraps(function)
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            step = _Step(function, signature, args, kwargs)
-            call = keeper._begin(step.request())
-
-            async def ask(**request: Any) -> Any:
-                return step.seen(await step.call(request), call)
-
-            return step.given(await keeper._drive(call, ask))
-    else:
-        keeper = Guard(_Endpoint, contract, **options)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            step = _Step(function, signature, args, kwargs)
-            call = keeper._begin(step.request())
-
-            def ask(**request: Any) -> Any:
-                return step.seen(step.call(request), call)
-
-            return step.given(keeper._drive(call, ask))
-
+    later = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+    keeper: Any = (AsyncGuard if later else Guard)(_Endpoint, contract, **options)
+    bind = functools.partial(_Step, function, signature)
+    wrapper: Any = functools.wraps(function)(_wrapper(function)(keeper, bind))
     wrapper.contract = contract
     wrapper.report = lambda: keeper.last_result
     return wrapper
+
+
+def _wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
+    if inspect.isasyncgenfunction(function):
+        return _async_generator
+    if inspect.isgeneratorfunction(function):
+        return _generator
+    return _coroutine if inspect.iscoroutinefunction(function) else _plain
+
+
+def _plain(keeper: Any, bind: Callable[..., _Step]) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        step = bind(args, kwargs)
+        call = keeper._begin(step.request())
+        return step.given(keeper._drive(call, lambda **r: step.seen(step.call(r), call)))
+
+    return wrapper
+
+
+def _coroutine(keeper: Any, bind: Callable[..., _Step]) -> Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        step = bind(args, kwargs)
+        call = keeper._begin(step.request())
+
+        async def ask(**request: Any) -> Any:
+            return step.seen(await step.call(request), call)
+
+        return step.given(await keeper._drive(call, ask))
+
+    return wrapper
+
+
+def _generator(keeper: Any, bind: Callable[..., _Step]) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        from steguard.streaming import SyncPump
+
+        step = bind(args, kwargs)
+        call = keeper._begin(step.request())
+        pump = SyncPump(call, lambda **r: _pieces(step.call(r)), keeper._remember)
+        pump.open()
+        yield from pump.chunks()
+
+    return wrapper
+
+
+def _async_generator(keeper: Any, bind: Callable[..., _Step]) -> Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        from steguard.streaming import AsyncPump
+
+        step = bind(args, kwargs)
+        call = keeper._begin(step.request())
+        pump = AsyncPump(call, lambda **r: _async_pieces(step.call(r)), keeper._remember)
+        await pump.open()
+        async with aclosing(pump.chunks()) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    return wrapper
+
+
+def _pieces(inner: Any) -> Iterator[Any]:
+    with closing(inner):
+        for piece in inner:
+            yield _piece(piece)
+
+
+async def _async_pieces(inner: Any) -> AsyncGenerator[Any, None]:
+    async with aclosing(inner):
+        async for piece in inner:
+            yield _piece(piece)
+
+
+def _piece(piece: Any) -> Any:
+    """What a generator yielded, if a stream can hold it."""
+    if isinstance(piece, str | Mapping) or get(piece, "choices") is not None:
+        return piece
+    raise UsageError(
+        "a guarded generator yields pieces of text or chunks of a chat completion, "
+        f"not {type(piece).__name__}"
+    )
 
 
 class _Endpoint:
@@ -117,6 +179,8 @@ class _Step:
     def __post_init__(self) -> None:
         self._values: dict[str, Any] = {}
         self._last: Any = None
+        self._called = False
+        self._called = False
         self._bound = self.signature.bind(*self.args, **self.kwargs)
         self._bound.apply_defaults()
 
@@ -129,12 +193,9 @@ class _Step:
         messages = request["messages"]
         if _takes(self.signature, "messages"):
             bound.arguments["messages"] = messages
-        if _takes(self.signature, "feedback"):
-            last = messages[-1] if messages else None
-            retry = bool(self._values)
-            bound.arguments["feedback"] = (
-                get(last, "content") if retry else bound.arguments.get("feedback")
-            )
+        if self._called and _takes(self.signature, "feedback"):
+            bound.arguments["feedback"] = get(messages[-1], "content") if messages else None
+        self._called = True
         return self.function(*bound.args, **bound.kwargs)
 
     def seen(self, value: Any, call: Any) -> Any:

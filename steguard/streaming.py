@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from functools import cache
+from itertools import product
 from typing import Any, cast
 
 from steguard.errors import GuardError, SteguardError, UsageError
 from steguard.flow import Pause, Tell
 from steguard.result import GuardResult
 from steguard.stream import END, Close, Next, Open, Release, StreamState, stream_flow
+
+_CLOSE_SECONDS = 5.0
 
 
 class StreamError(GuardError):
@@ -37,6 +43,11 @@ class _Pump:
     def begin(self) -> None:
         self.step = next(self.flow)
 
+    def leave(self) -> None:
+        """The caller went away or an error came: what is known is the report."""
+        if not self.ended:
+            self.keep(self.state.report())
+
     def advance(self, value: Any, error: BaseException | None) -> bool:
         """Move the flow one step; whether it goes on."""
         try:
@@ -54,7 +65,9 @@ class _Pump:
         self.upstream = self.source = reply
 
     def translate(self, error: BaseException) -> BaseException:
-        """A decoding fault of the client library as an error that says what it is."""
+        """A fault of decoding or of the connection as an error that says what it is."""
+        if _is_client_stream(self.source):
+            error = _client_error(error)
         if isinstance(error, ValueError) and not isinstance(error, SteguardError):
             told = StreamError(
                 f"the endpoint sent an event that is no JSON: {error}", self.state.report()
@@ -88,6 +101,7 @@ class SyncPump(_Pump):
             if self.call.on_result:
                 self.call.on_result(self.state.report())
         finally:
+            self.leave()
             self.close()
 
     def _act(self, step: Any) -> tuple[Any, BaseException | None]:
@@ -116,22 +130,31 @@ class SyncPump(_Pump):
 
     def close(self) -> None:
         upstream, self.upstream = self.upstream, None
-        close = getattr(upstream, "close", None)
-        if close is not None:
-            close()
+        if upstream is not None:
+            close = getattr(upstream, "close", None) or getattr(self.source, "close", None)
+            if close is not None:
+                close()
+
+    drop = close
+    """Nobody can read the chunks any more."""
 
 
 class AsyncPump(_Pump):
     """As :class:`SyncPump`, with ``await``."""
 
+    _loop: asyncio.AbstractEventLoop | None = None
+    _closing: Any = None
+
     async def open(self) -> None:
+        with suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
         self.begin()
         while isinstance(self.step, Open):
             value, error = await self._act(self.step)
             if not self.advance(value, error) or error is None:
                 break
 
-    async def chunks(self) -> AsyncIterator[Any]:
+    async def chunks(self) -> AsyncGenerator[Any, None]:
         try:
             while not self.ended:
                 step = self.step
@@ -145,6 +168,7 @@ class AsyncPump(_Pump):
             if self.call.on_result:
                 await _maybe(self.call.on_result(self.state.report()))
         finally:
+            self.leave()
             await self.close()
 
     async def _act(self, step: Any) -> tuple[Any, BaseException | None]:
@@ -181,11 +205,26 @@ class AsyncPump(_Pump):
 
     async def close(self) -> None:
         upstream, self.upstream = self.upstream, None
-        for name in ("close", "aclose"):
-            close = getattr(upstream, name, None)
-            if close is not None:
-                await _maybe(close())
-                return
+        if upstream is None:
+            return
+        import anyio
+
+        with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+            for thing, name in product((upstream, self.source), ("close", "aclose")):
+                close = getattr(thing, name, None)
+                if close is not None:
+                    await _maybe(close())
+                    return
+
+    def drop(self) -> None:
+        """Nobody can read the chunks any more; under asyncio the upstream is closed soon."""
+        loop = self._loop
+        if self.upstream is not None and loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._close_soon)
+
+    def _close_soon(self) -> None:
+        assert self._loop is not None
+        self._closing = self._loop.create_task(self.close())
 
 
 def guarded_stream(pump: Any, iterator: Any, like: Any) -> Any:
@@ -200,7 +239,23 @@ def guarded_stream(pump: Any, iterator: Any, like: Any) -> Any:
     stream = kind.__new__(kind)
     stream._guard_pump = pump
     stream._iterator = iterator
+    weakref.finalize(iterator, pump.drop).atexit = False
     return stream
+
+
+def _client_error(error: BaseException) -> BaseException:
+    """A fault of the HTTP library as the client library's error, as its newer releases have it."""
+    names = {base.__name__ for base in type(error).__mro__}
+    request = getattr(error, "_request", None)
+    if "TransportError" not in names or request is None:
+        return error
+    import openai
+
+    told: BaseException = openai.APIConnectionError(message=str(error), request=request)
+    if "TimeoutException" in names:
+        told = openai.APITimeoutError(request=request)
+    told.__cause__ = error
+    return told
 
 
 def _is_client_stream(like: Any) -> bool:

@@ -95,14 +95,14 @@ def test_a_completion_stays_a_completion(mode: str) -> None:
 
             @guarded(profile=PROFILE)
             def step(messages: list[Any]) -> Any:
-                client = openai.OpenAI(base_url=model.base_url, api_key="k")
-                return client.chat.completions.create(model="m", messages=messages)
+                with openai.OpenAI(base_url=model.base_url, api_key="k") as client:
+                    return client.chat.completions.create(model="m", messages=messages)
         else:
 
             @guarded(profile=PROFILE)
             async def step(messages: list[Any]) -> Any:
-                client = openai.AsyncOpenAI(base_url=model.base_url, api_key="k")
-                return await client.chat.completions.create(model="m", messages=messages)
+                async with openai.AsyncOpenAI(base_url=model.base_url, api_key="k") as client:
+                    return await client.chat.completions.create(model="m", messages=messages)
 
         answer = call(step, ASK)
     assert answer.choices[0].message.content == GOOD

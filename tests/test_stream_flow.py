@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from steguard.stream import END, Close, Next, Open, Release, StreamState, stream
 from steguard.streamchoice import Lead
 from steguard.testing import pieces_of
 from tests.conftest import ASK, PROFILE
+from tests.support.effort import grows_linearly
 
 
 class Driven:
@@ -278,35 +278,23 @@ def test_a_resumed_answer_is_joined_to_what_was_shown(shown: str, parts: list[st
     assert joined(shown, *parts) == wanted
 
 
-# --- time
-
-
-def growth(run: Callable[[int], object], small: int) -> float:
-    """How much longer eight times the work takes."""
-
-    def seconds(size: int) -> float:
-        begun = time.process_time()
-        run(size)
-        return time.process_time() - begun
-
-    run(5)
-    return seconds(8 * small) / max(seconds(small), 0.002)
+# --- effort
 
 
 @pytest.mark.parametrize("profile", [PROFILE, {**PROFILE, "stream": {"mode": "buffer"}}, once()])
-def test_time_grows_with_the_length_and_no_faster(profile: Any) -> None:
+def test_the_work_grows_with_the_length_and_no_faster(profile: Any) -> None:
     every = 10 if profile.get("retry") else 10**9
 
     def run(sentences: int) -> None:
         said = ["You should go. " if i % every == 5 else "Open the file. " for i in range(sentences)]
         Driven(profile, [pieces_of("".join(said))])
 
-    assert growth(run, 250) < 24
+    assert grows_linearly(run, 40)
 
 
-def test_one_huge_chunk_with_many_faults_is_read_in_linear_time() -> None:
+def test_one_huge_chunk_with_many_faults_is_read_once() -> None:
     def run(faults: int) -> None:
         driven = Driven(once(), [["Open the file. You should go. " * faults]])
         assert driven.result.text == ("Open the file. " * faults).rstrip()
 
-    assert growth(run, 40) < 24
+    assert grows_linearly(run, 20)
