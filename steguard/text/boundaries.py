@@ -14,6 +14,7 @@ from steguard.text.chunks import (
 )
 from steguard.text.lexicon import (
     ABBREVIATIONS,
+    AFTER_TIMES,
     COMPANY,
     GENERAL,
     MONTHS,
@@ -124,23 +125,23 @@ def _after_full_stop(stop: Stop, tokens: list[Token], head: str) -> bool:
         return not _is_marker(stop, tokens)
     lower = stop.lower
     if lower in TIME_UNITS:
-        return head[0].isupper() and not _only_opening(tokens)
+        return head[0].isupper() and not _only_opening(tokens) and _word(head) not in AFTER_TIMES
     if stop.dotted:
         return lower not in NEVER_LAST and _word(head) in STARTERS
     if not lower:
         return len(tokens) > 1
+    if lower in NEVER_LAST and (len(lower) > 1 or stop.word == "v"):
+        return False
     if len(lower) == 1:
         return _after_letter(stop, tokens, head)
     if lower.isdigit():
         return not _is_marker(stop, tokens)
     if lower in TITLES:
         return lower in ("st", "ft", "mt") and _word(head) in STARTERS
-    if lower in NEVER_LAST:
-        return False
     if lower in NUMBERED:
         return not _is_reference(head) and (stop.word.islower() or lower == "no")
     if lower in UNITS_WITH_STOP:
-        return head[0].isupper()
+        return head[0].isupper() and len(_word(head)) > 1
     if lower in _SOFT_ABBREVIATIONS:
         return _word(head) in STARTERS or (lower == "etc" and head[0].isupper())
     return True
@@ -172,7 +173,9 @@ def _after_letter(stop: Stop, tokens: list[Token], head: str) -> bool:
 
 
 def _is_marker(stop: Stop, tokens: list[Token]) -> bool:
-    """Whether the stop belongs to a step number at the start (``1. Open``, ``a. Open``)."""
+    """Whether the stop belongs to a step number at the start (``1. Open``, ``Step 2. Open``)."""
+    if tokens[0].lower == "step" and len(tokens) == 3:
+        return stop.lower.isdigit()
     return sum(token.kind is not Kind.PUNCT for token in tokens[:4]) == 1 and (
         stop.lower.isdigit() or len(stop.lower) == 1
     )

@@ -119,4 +119,13 @@ UNITS = frozenset(
 )
 """Symbols that make one word with the number before them (STE 8.6)."""
 
+AFTER_TIMES = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun
+    january february march april june july august september october november december
+    est edt cst cdt mst mdt pst pdt et ct mt pt gmt utc bst cet cest ist jst
+    """.split()
+)
+"""What goes on after a time of day ("10 a.m. Monday", "5 p.m. EST")."""
+
 TIME_UNITS = frozenset({"a.m.", "p.m.", "am", "pm", "a.m", "p.m"})

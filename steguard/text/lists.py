@@ -6,9 +6,10 @@ import re
 
 from steguard.text.model import Kind, Token
 
-_MARKER = re.compile(r"(\(?)(\d{1,2}|[a-hA-H])(\.\)|\)|\.)$")
+_MARKER = re.compile(r"(\(?)(\d{1,2}|[a-hA-H]|[ivx]{1,4})(\.\)|\)|\.)$")
 _BULLETS = "•⁃▪◦●‣▫■□➢✓✔"
 _BULLET = re.compile(rf"[{_BULLETS}](?:\d{{1,2}}\.?\)?$)?")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
 _NOT_BEFORE_ITEM = frozenset(
     "to of than step steps no is at by from and or figure fig = a the version".split()
 )
@@ -45,7 +46,12 @@ class ListRun:
             return 0
         if tokens and not self._fits(text, tokens):
             return 0
-        if not tokens and not match[2].isdigit() and match[2] not in "aA" and text != self._next:
+        if (
+            not tokens
+            and not match[2].isdigit()
+            and match[2] not in ("a", "A", "i")
+            and text != self._next
+        ):
             return 0
         self._next = _successor(match)
         return len(text)
@@ -62,5 +68,8 @@ class ListRun:
 
 def _successor(match: re.Match[str]) -> str:
     value = match[2]
-    following = str(int(value) + 1) if value.isdigit() else chr(ord(value) + 1)
+    if value in _ROMAN:
+        following = _ROMAN[_ROMAN.index(value) + 1]
+    else:
+        following = str(int(value) + 1) if value.isdigit() else chr(ord(value[0]) + 1)
     return f"{match[1]}{following}{match[3]}"

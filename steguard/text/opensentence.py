@@ -62,13 +62,13 @@ class OpenSentence:
         self._label = None
         self._blocks += 1
         self._index = 0
-        self._list.reset()
 
     def _end_block(self) -> None:
         if self._tokens:
             self._end_sentence()
         self._stop = None
         self._block = None
+        self._list.reset()
         if self._links:
             self._links.clear()
 
@@ -83,6 +83,8 @@ class OpenSentence:
         assert block is not None
         if not self._index:
             self._open_label(block)
+        if self._lowers[0] == "step" and len(tokens) > 3:
+            self._drop_step()
         start, end, base = self._start, self._last, self._base
         lowers = self._lowers
         words = len(tokens) - self._marks
@@ -126,6 +128,14 @@ class OpenSentence:
             self._marks -= sum([t.kind is _PUNCT for t in self._tokens[:used]])
             del self._tokens[:used], self._lowers[:used]
             self._start = self._tokens[0].start
+
+    def _drop_step(self) -> None:
+        """``Step 2:`` at the front is a step number and no word."""
+        tokens = self._tokens
+        if tokens[1].kind is Kind.NUMBER and tokens[2].text in (".", ":", ")"):
+            del tokens[:3], self._lowers[:3]
+            self._marks -= 1
+            self._start = tokens[0].start
 
     def _leading(self, start: int, end: int) -> None:
         """Markup stands at these offsets: it belongs to a sentence that begins right after it."""

@@ -59,6 +59,11 @@ def _is_open(found: Found | None) -> bool:
     return found is None or found[0] is Take.CHARACTER
 
 
+def _is_citation(text: str, at: int) -> bool:
+    """``[1]`` or ``[^note]`` right after a stop: the stop still ends the sentence."""
+    return text[at] == "[" and (text[at + 1].isdigit() or text[at + 1] == "^")
+
+
 class Prose(OpenSentence):
     """Reads text inside blocks; :class:`steguard.text.segment.Segmenter` finds the blocks."""
 
@@ -327,12 +332,16 @@ class Prose(OpenSentence):
         take, end, inner = found
         base = self._base
         if take is Take.CODE:
+            stop = self._stop
+            cited = stop is not None and base + at == self._last and _is_citation(self._buffer, at)
             self._decide_mark(at)
             tail = _GLUED_TAIL.match(self._buffer, end, max(end, limit))
             if tail and not self._links:
                 end = tail.end()
             text = self._buffer[at:end]
             self._put(Token(text, text.lower(), base + at, base + end, _CODE))
+            if cited and self._tokens:
+                self._stop = stop
         elif take is Take.CHARACTER:
             self._decide_mark(at)
             text = self._buffer[at:end]

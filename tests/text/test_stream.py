@@ -78,12 +78,12 @@ UNITS = [
 @pytest.mark.parametrize("format", ["markdown", "plain", "html"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_ten_times_the_text_is_ten_times_the_work(unit: str, format: str) -> None:
-    size = 4_000
+    size = 2_000
     small, large = (unit * (n // len(unit)) for n in (size, size * 5))
     segment(large, format=format)
     first = steps(lambda: segment(small, format=format))
     second = steps(lambda: segment(large, format=format))
-    assert second < 5 * first + 20_000
+    assert second < 5 * first + 10_000
 
 
 @pytest.mark.parametrize("unit", ["`a ", "abc ", "a", "阀", "Open it. ", "[a ", "<a "])
@@ -94,9 +94,9 @@ def test_a_stream_costs_no_more_for_each_piece_when_it_is_long(unit: str) -> Non
             segmenter.feed(text[at : at + 5])
         segmenter.close()
 
-    small, large = (unit * (n // len(unit)) for n in (4_000, 20_000))
+    small, large = (unit * (n // len(unit)) for n in (2_000, 10_000))
     stream(large)
-    assert steps(lambda: stream(large)) < 5 * steps(lambda: stream(small)) + 20_000
+    assert steps(lambda: stream(large)) < 5 * steps(lambda: stream(small)) + 10_000
 
 
 def test_a_stream_without_an_end_keeps_little_text() -> None:

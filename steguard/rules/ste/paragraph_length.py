@@ -1,7 +1,9 @@
 """A paragraph has more sentences than the limit.
 
 Finds: A paragraph, a list item or a quotation with more sentences than the limit. Headings, table
-cells and the items of a list are no sentences of a paragraph.
+cells and the items of a list are no sentences of a paragraph. A line that no full stop closes (a
+title, a label, a record of a listing) starts a new count, and words on their own ("Share.") are no
+sentences.
 
 Why: A long paragraph has more than one topic, and its reader, or a program that takes one step
 for each paragraph, loses some of them.
@@ -21,8 +23,8 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from steguard.rules.base import Options, PerSentence, Rule
-from steguard.text.model import BlockKind, Sentence
+from steguard.rules.base import Options, Rule
+from steguard.text.model import BlockKind, Document, Sentence
 from steguard.types import Hit, Safety, Status
 
 
@@ -35,22 +37,46 @@ class ParagraphOptions(Options):
 _PARAGRAPHS = frozenset((BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE))
 
 
-def _make(options: ParagraphOptions) -> PerSentence:
-    limit = options.max
+class _ParagraphLength:
+    """Counts the sentences of a paragraph; the first one over the limit stands for it."""
 
-    def check(sentence: Sentence) -> Iterable[Hit]:
-        """The first sentence over the limit stands for its paragraph."""
-        if sentence.index != limit or sentence.block.kind not in _PARAGRAPHS:
+    triggers: frozenset[str] | None = None
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._count = 0
+        self._told = False
+
+    def sentence(self, sentence: Sentence) -> Iterable[Hit]:
+        if not sentence.index:
+            self._count, self._told = 0, False
+        if not sentence.ended:
+            self._count = 0
+        elif sentence.words > 1:
+            self._count += 1
+        if self._count <= self._limit or self._told:
             return ()
+        return self._hits(sentence)
+
+    def _hits(self, sentence: Sentence) -> Iterable[Hit]:
+        if sentence.block.kind not in _PARAGRAPHS:
+            return ()
+        self._told = True
         hit = Hit(
             sentence.start,
             sentence.end,
-            f"The paragraph has more than {limit} sentences. The limit is {limit} sentences.",
+            f"The paragraph has more than {self._limit} sentences."
+            f" The limit is {self._limit} sentences.",
             "Start a new paragraph.",
         )
         return (hit,)
 
-    return PerSentence(check)
+    def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
+        return ()
+
+
+def _make(options: ParagraphOptions) -> _ParagraphLength:
+    return _ParagraphLength(options.max)
 
 
 RULE = Rule(
