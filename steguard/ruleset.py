@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
+from steguard.rules._data import holds_data, outside_data
 from steguard.rules._mention import drop_mentioned
 from steguard.rules.base import Checker, Options, PerSentence, Rule
 from steguard.text.model import Document, Sentence
-from steguard.types import Hit, Severity
+from steguard.types import Hit, Safety, Severity
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,15 @@ class RuleRun:
                     found.append((self._active[index], hit))
         if found:
             found = drop_mentioned(sentence, found)
+            if holds_data(sentence):
+                found = [
+                    pair
+                    for pair in found
+                    if not pair[0].rule.languages or outside_data(sentence, pair[1])
+                ]
             if len(found) > 1:
                 found.sort(key=_by_place)
+                found = _without_doubles(found)
         return found
 
     def finish(self, document: Document) -> list[tuple[ActiveRule, Hit]]:
@@ -117,6 +125,34 @@ class RuleRun:
 
 
 _NOBODY: frozenset[int] = frozenset()
+
+
+def _without_doubles(found: list[tuple[ActiveRule, Hit]]) -> list[tuple[ActiveRule, Hit]]:
+    """One fault, one finding: leave out a hit where a rule that it yields to has one as good.
+
+    As good is as heavy, and with a safe fix if this one has a safe fix.
+    """
+    names = {active.rule.name for active, _ in found}
+    doubles = {
+        at
+        for at, (active, hit) in enumerate(found)
+        if not names.isdisjoint(active.rule.yields)
+        and any(
+            other.rule.name in active.rule.yields
+            and _WEIGHT[other.severity] >= _WEIGHT[active.severity]
+            and better.start == hit.start
+            and _is_safe(other, better) >= _is_safe(active, hit)
+            for other, better in found
+        )
+    }
+    return [pair for at, pair in enumerate(found) if at not in doubles] if doubles else found
+
+
+def _is_safe(active: ActiveRule, hit: Hit) -> bool:
+    return bool(hit.edits) and (hit.safety or active.rule.fix) is Safety.SAFE
+
+
+_WEIGHT = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
 def _by_place(pair: tuple[ActiveRule, Hit]) -> tuple[int, int, str]:

@@ -88,3 +88,25 @@ def test_the_same_text_gets_the_same_verdict_every_time(profile: str) -> None:
     texts = ["Sure! You should open the valve.", "可能需要对文件进行备份。", "Stop the pump."]
     first = [contract.check(text).findings for text in texts]
     assert [contract.check(text).findings for text in texts] == first
+
+
+def test_one_fault_gets_one_finding() -> None:
+    rules = [
+        f.rule for f in compile_contract("strict").check("It moves approximately 5 mm.").findings
+    ]
+    assert "unbounded-quantity" in rules
+    assert "banned-words" not in rules
+
+
+def test_the_general_rule_speaks_where_the_better_one_is_off_or_lighter() -> None:
+    text = "The pump moves approximately 5 mm."
+    profile = {"steguard": 1, "name": "mine", "select": ["banned-words"]}
+    assert [f.rule for f in compile_contract(profile).check(text).findings] == ["banned-words"]
+    profile = {
+        "steguard": 1,
+        "name": "mine",
+        "select": ["banned-words", "unbounded-quantity"],
+        "rules": {"unbounded-quantity": {"severity": "warning"}},
+    }
+    rules = [f.rule for f in compile_contract(profile).check(text).findings]
+    assert rules == ["banned-words", "unbounded-quantity"]

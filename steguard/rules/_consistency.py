@@ -21,6 +21,7 @@ from steguard.text.phraseindex import PhraseIndex
 from steguard.types import Edit, Hit, Safety
 
 _OBJECT_LENGTH = 6
+_CLAUSE_VERBS = frozenset(["make sure", "make certain"])
 _NO_OBJECT = word_set(
     "to of in on at for from with by as if when while and or but that which is are was were it "
     "them this these those one all"
@@ -129,6 +130,13 @@ class ConsistencyChecker:
                 f"Write '{wanted}' in both places.",
             )
         term = wanted
+        if self._asks_for_clause(term, member, sentence, end):
+            return Hit(
+                start,
+                stop,
+                self._message.replace("{good}", term).replace("{bad}", bad),
+                f"Write '{term} that' and say what must be true.",
+            )
         form = verb_forms(term)[member.form]
         if member.form == "past" and _after_be(sentence, at):
             form = verb_forms(term)["participle"]
@@ -137,6 +145,13 @@ class ConsistencyChecker:
         edits = (*((article,) if article else ()), Edit(start, stop, good))
         message = self._message.replace("{good}", term).replace("{bad}", bad)
         return Hit(start, stop, message, good, edits, Safety.UNSAFE)
+
+    @staticmethod
+    def _asks_for_clause(term: str, member: Member, sentence: Sentence, end: int) -> bool:
+        """``make sure`` cannot take the object of ``confirm the price``."""
+        if term not in _CLAUSE_VERBS or member.base in _CLAUSE_VERBS:
+            return False
+        return not member.base.endswith(" that") and after(sentence, end) != "that"
 
 
 def _after_be(sentence: Sentence, at: int) -> bool:

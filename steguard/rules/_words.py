@@ -35,6 +35,7 @@ _OPENERS = frozenset(
 _STRAIGHT = frozenset(['"', "'"])
 _PAIRS = {"“": "”", "「": "」", "『": "』", "«": "»", "《": "》", "‘": "'"}
 QUOTE_MARKS = _STRAIGHT | frozenset(_PAIRS)
+_DASHES = frozenset("-–—|")
 _BRACKETS = frozenset("([{（—–-/:")
 
 
@@ -132,9 +133,19 @@ def is_first_word(sentence: Sentence, at: int) -> bool:
 def part_of_name(sentence: Sentence, at: int) -> bool:
     """Whether a capital in the middle of a sentence says that this word belongs to a name."""
     text = sentence.tokens[at].text
-    if not text[:1].isupper() or (text.isupper() and len(text) > 1) or is_first_word(sentence, at):
+    if not text[:1].isupper() or (text.isupper() and len(text) > 1):
         return False
+    if is_first_word(sentence, at):
+        return _names_after_dash(sentence, at)
     return not (sentence.block.kind is BlockKind.HEADING and before(sentence, at) == ".")
+
+
+def _names_after_dash(sentence: Sentence, at: int) -> bool:
+    """``Management - Simply Wall St``: a name of two words or more after a dash."""
+    tokens = sentence.tokens
+    if at < 2 or tokens[at - 1].text not in _DASHES or at + 2 >= len(tokens):
+        return False
+    return all(t.kind is Kind.WORD and t.text[0].isupper() for t in tokens[at + 1 : at + 3])
 
 
 def is_keyword(sentence: Sentence, at: int) -> bool:

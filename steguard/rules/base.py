@@ -87,7 +87,8 @@ class Rule:
     ``ZH...`` Chinese, ``LIM...`` text limits, ``FMT...`` output formats. ``source`` names the
     STE rule number or says ``steguard``. ``languages`` are the languages whose text it reads;
     empty means any. ``prompt`` gives the one-line instruction for the system prompt, itself in
-    STE, or None where the prompt does not name the rule.
+    STE, or None where the prompt does not name the rule. ``yields`` names rules that tell the
+    same fault better: where a hit of theirs starts at the same place, this rule's hit is left out.
     """
 
     code: str
@@ -101,6 +102,7 @@ class Rule:
     options: type[Options] = Options
     languages: frozenset[str] = frozenset({"en"})
     prompt: Callable[[Any], str | None] = lambda options: None  # noqa: ARG005
+    yields: frozenset[str] = frozenset()
 
     def checker(self, options: Options | None = None) -> Checker:
         """A fresh checker for one text."""

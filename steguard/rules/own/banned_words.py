@@ -144,4 +144,5 @@ RULE = Rule(
     module=__name__,
     options=BannedWords,
     prompt=_prompt,
+    yields=frozenset(["unbounded-quantity", "nominalisation"]),
 )

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 
 from steguard.rules.base import PerSentence, Rule
 from steguard.text.model import BlockKind, Kind, Sentence
-from steguard.text.pos import masks
+from steguard.text.pos import masks, tags
 from steguard.text.verbs import verbs, word_set
 from steguard.text.wordclass import (
     ADJ,
@@ -78,6 +78,10 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
         return
     first = tokens[spoken[0]]
     if len(tokens) == 2 and spoken == [0] and _needs_object(first.lower, first.kind):
+        if masks(sentence)[0] & NOUN:
+            message = f"The word '{first.text}' alone is no sentence."
+            yield Hit(sentence.start, sentence.end, message, "Write who does what.")
+            return
         message = f"The sentence '{first.text}' has no object."
         yield Hit(sentence.start, sentence.end, message, "Write the object of the verb.")
     elif _has_no_verb(sentence, spoken):
@@ -105,7 +109,24 @@ def _has_no_verb(sentence: Sentence, spoken: list[int]) -> bool:
         return False
     if not any(possible[at] & NOUN for at in spoken) or possible[spoken[0]] & PREP:
         return False
+    if possible[spoken[0]] == DET and _is_phrase(sentence, spoken):
+        return True
     return not any(possible[at] & _VERBAL and not _is_noun(possible, at) for at in spoken)
+
+
+def _is_phrase(sentence: Sentence, spoken: list[int]) -> bool:
+    """Whether an article opens a noun phrase and only phrases with a preposition follow it:
+    "A second key in the office." """
+    tag = tags(sentence)
+    if any(tag[at] & _VERBAL for at in spoken):
+        return False
+    possible = masks(sentence)
+    # After a noun or an adverb such a form can be the verb: "The pump starts", "The pumps start".
+    return not any(
+        (possible[at] & (THIRD | PAST) and not tag[at - 1] & (DET | PREP))
+        or (possible[at] & BASE and sentence.lowers[at - 1].endswith("s"))
+        for at in spoken[1:]
+    )
 
 
 def _is_noun(possible: list[int], at: int) -> bool:

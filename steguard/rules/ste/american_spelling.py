@@ -86,4 +86,5 @@ RULE = Rule(
     module=__name__,
     options=AmericanSpelling,
     prompt=lambda options: "Use American spelling.",  # noqa: ARG005 - same for all options
+    yields=frozenset(["banned-words"]),
 )

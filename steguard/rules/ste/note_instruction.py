@@ -1,6 +1,7 @@
 """Finds instructions in notes.
 
-Finds: a command in a block with the label "Note" ("Note: Close the valve first.").
+Finds: a command in a block with the label "Note" ("Note: Close the valve first."). A request to
+the other side of a conversation that follows the note ("Please send the file.") is no step.
 
 Why: a reader may skip a note. A note gives information, and an instruction belongs to a step.
 
@@ -34,6 +35,8 @@ def _check(sentence: Sentence) -> Iterator[Hit]:
     start = _after_label(sentence)
     command = imperative_at(sentence, start)
     if command is None or sentence.lowers[command] in _INFORMS:
+        return
+    if sentence.index and "please" in sentence.lowers[start:command]:
         return
     if _is_subject(sentence, command):
         return

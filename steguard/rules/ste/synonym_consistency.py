@@ -76,4 +76,5 @@ RULE = Rule(
     module=__name__,
     options=SynonymConsistency,
     prompt=lambda options: "Use one word for one meaning.",  # noqa: ARG005 - same for all options
+    yields=frozenset(["banned-words"]),
 )
