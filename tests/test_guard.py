@@ -57,7 +57,7 @@ def test_an_answer_that_repeats_the_feedback_is_no_answer(harness: Any) -> None:
     answer = h.create()
     assert answer.choices[0].message.content == "Close the door."
     assert answer.steguard.outcome == "stripped"
-    assert [f.rule for f in answer.steguard.attempts[1].findings][0] == "feedback-echo"
+    assert answer.steguard.attempts[1].findings[0].rule == "feedback-echo"
     assert len(h.requests) == 3
 
 

@@ -87,9 +87,10 @@ def test_the_stream_is_the_clients_own_type_and_a_context_manager() -> None:
             assert text_of(list(stream)) == GOOD
 
     async def inside(h: Any) -> None:
-        async with h.client, await h.guard.chat.completions.create(
-            model="m", messages=ASK, stream=True
-        ) as stream:
+        async with (
+            h.client,
+            await h.guard.chat.completions.create(model="m", messages=ASK, stream=True) as stream,
+        ):
             assert isinstance(stream, openai.AsyncStream)
             assert text_of([c async for c in stream]) == GOOD
 
@@ -178,9 +179,12 @@ def test_the_stream_helper_with_a_model_is_guarded_by_it(harness: Any) -> None:
     else:
 
         async def inside() -> Any:
-            async with h.client, h.guard.chat.completions.stream(
-                model="m", messages=ASK, response_format=Step
-            ) as stream:
+            async with (
+                h.client,
+                h.guard.chat.completions.stream(
+                    model="m", messages=ASK, response_format=Step
+                ) as stream,
+            ):
                 return await stream.get_final_completion()
 
         final = anyio.run(inside)
