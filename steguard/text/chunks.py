@@ -95,6 +95,7 @@ class Chunk:
     tail: bool = False
     line: bool = False
     odd: bool = False
+    simple: bool = False
 
 
 class Analyser:
@@ -172,14 +173,17 @@ class Analyser:
                     if kind is _NUMBER:
                         care |= NUMBERS
                 pieces.append(piece)
+        stop = _stop(pieces)
+        odd = may_be_marker(text) or text.lower() in CLOSINGS
         return Chunk(
             None,
             tuple(pieces),
             words,
             care,
-            _stop(pieces),
+            stop,
             tail=_DOTS.match(text) is not None,
-            odd=may_be_marker(text) or text.lower() in CLOSINGS,
+            odd=odd,
+            simple=stop is None and not odd and bool(pieces),
         )
 
 

@@ -134,7 +134,7 @@ class Prose(OpenSentence):
         if not end:
             return True
         text = buffer[pos:end]
-        if _ODD_SPACE.search(text):
+        if not text.isprintable():
             text = _ODD_SPACE.sub(" ", text)
         known, learn = self._analyser.known.get, self._analyser.learn
         row = self._row
@@ -156,6 +156,18 @@ class Prose(OpenSentence):
                 lowers.append(lower)
                 self._last = last
                 at = last + 1
+                continue
+            if stop is None and chunk.simple and at < hard and not row:
+                if not tokens:
+                    self._start = at
+                    hard = at + MAX_SENTENCE
+                for piece, lower, first, end_of, kind in chunk.pieces:
+                    tokens.append(Token(piece, lower, at + first, at + end_of, kind))
+                    lowers.append(lower)
+                self._marks += len(chunk.pieces) - chunk.words
+                self._care |= chunk.care
+                self._last = at = at + len(word)
+                at += 1
                 continue
             if chunk.special or (row and "|" in word):
                 here = at - base
