@@ -60,6 +60,7 @@ class Choice:
     """How many items each level of the running list has lost."""
 
     numbered: int = -1
+    mended: int = -1
     result: ChoiceResult | None = None
 
     def settle(self, result: ChoiceResult) -> None:

@@ -124,9 +124,11 @@ class Judge:
         if step.start < choice.out or not faulty.strip():
             return False
         after = self.waiting.slice(choice, step.end, choice.size).lstrip(" ")
-        mended, count = fix_part(Part(faulty, lambda at: at), self.contract)
-        if count and self._put(choice, step.start, step.end, mended):
-            return True
+        if choice.mended != step.start:
+            mended, count = fix_part(Part(faulty, lambda at: at), self.contract)
+            if count and self._put(choice, step.start, step.end, mended):
+                choice.mended = step.start
+                return True
         if self.policy == "fix":
             return False
         marker = kept_marker(faulty, step, after)
@@ -134,7 +136,7 @@ class Judge:
         if after.startswith("\n"):
             before = self.waiting.slice(choice, choice.out, start)
             start -= len(before) - len(before.rstrip(" "))
-        if not self._put(choice, start, end, marker):
+        if len(marker) >= end - start or not self._put(choice, start, end, marker):
             return False
         choice.removed.append(step.sentence)
         if not marker:
@@ -169,7 +171,6 @@ class Judge:
             return False
         self.waiting.replace(choice, start, end, text)
         choice.checker, choice.fed = checker, start + len(text)
-        choice.base = (checker.copy(), choice.fed)
         choice.numbered = max(choice.numbered, start - 1)
         choice.edited = True
         choice.passed = max([choice.passed, *(step.safe for step in steps)])
@@ -180,11 +181,13 @@ class Judge:
 
         It starts from the last replacement, so that all replacements together read the text once.
         """
-        base, read = choice.base or (make_checker(self.contract), 0)
+        base, read = choice.base or (None, 0)
+        if base is None or at < read:
+            base, read = make_checker(self.contract), 0
         assert isinstance(base, ProseChecker)
         if at > read:
             base.feed(self.text(choice)[read:at])
-            choice.base = (base, at)
+        choice.base = (base, at)
         return base.copy()
 
     # -- the end -------------------------------------------------------------------------------
@@ -229,9 +232,7 @@ class Judge:
             outcome = _passed(choice)
         removed = tuple(choice.removed)
         choice.settle(
-            ChoiceResult(
-                outcome, text, findings, None, reason, removed, stopped_by=choice.stopped
-            )
+            ChoiceResult(outcome, text, findings, None, reason, removed, stopped_by=choice.stopped)
         )
 
     def _settle_whole(self, choice: Choice, reason: str | None) -> None:

@@ -125,7 +125,9 @@ def test_the_next_attempt_is_told_of_calls_that_did_not_run() -> None:
 def test_tool_calls_that_went_out_are_not_sent_again() -> None:
     first = [chunk("", role="assistant"), *call("one")[:2], *answer("You should go. Stop.")[1:]]
     driven = Driven(PROFILE, [first, [*answer("Go.")[:-1], *call("two")]])
-    assert "".join(c[0]["function"]["arguments"] for c in driven.said("tool_calls")) == '{"at": "one"}'
+    assert (
+        "".join(c[0]["function"]["arguments"] for c in driven.said("tool_calls")) == '{"at": "one"}'
+    )
     assert driven.text() == "Go."
 
 
@@ -142,7 +144,11 @@ def test_one_bad_choice_does_not_end_the_stream_before_the_others_came() -> None
 
 def test_the_stream_is_closed_when_every_choice_is_bad() -> None:
     long = [chunk(" on", index=i % 2) for i in range(500)]
-    both = [*answer("You should go. Stop.")[:-1], *answer("It might go. Stop.", index=1)[:-1], *long]
+    both = [
+        *answer("You should go. Stop.")[:-1],
+        *answer("It might go. Stop.", index=1)[:-1],
+        *long,
+    ]
     driven = Driven(PROFILE, [both, answer("Go."), answer("Stop.")], n=2)
     assert (driven.text(0), driven.text(1)) == ("Go.", "Stop.")
     assert driven.read[0] < 20
@@ -156,8 +162,13 @@ def test_a_choice_that_is_too_long_does_not_cut_the_others() -> None:
 
 
 def test_a_chunk_with_several_choices_keeps_the_good_one() -> None:
-    parts = zip(pieces_of("You should go. Stop it."), pieces_of("Open it. Close it now."), strict=True)
-    rows = [{"id": "c", "choices": [chunk(a)["choices"][0], chunk(b, index=1)["choices"][0]]} for a, b in parts]
+    parts = zip(
+        pieces_of("You should go. Stop it."), pieces_of("Open it. Close it now."), strict=True
+    )
+    rows = [
+        {"id": "c", "choices": [chunk(a)["choices"][0], chunk(b, index=1)["choices"][0]]}
+        for a, b in parts
+    ]
     end = {"id": "c", "choices": [chunk(reason="stop", index=i)["choices"][0] for i in (0, 1)]}
     driven = Driven(PROFILE, [[*rows, end], answer("Go.")], n=2)
     assert (driven.text(0), driven.text(1)) == ("Go.", "Open it. Close it now.")
@@ -174,7 +185,10 @@ def usage(prompt: int, completion: int) -> dict[str, int]:
 
 
 def test_usage_that_comes_with_the_last_text_chunk_is_summed() -> None:
-    first = [*answer("Stop it. You should go.")[:-1], {**chunk(reason="stop"), "usage": usage(5, 5)}]
+    first = [
+        *answer("Stop it. You should go.")[:-1],
+        {**chunk(reason="stop"), "usage": usage(5, 5)},
+    ]
     second = [*answer("Go.")[:-1], {**chunk(reason="stop"), "usage": usage(8, 2)}]
     driven = Driven(PROFILE, [first, second])
     told = [c["usage"]["total_tokens"] for c in driven.chunks if c.get("usage")]
@@ -225,7 +239,10 @@ def test_a_new_list_keeps_its_own_numbers() -> None:
 
 
 def test_an_item_that_loses_its_first_sentence_keeps_its_marker() -> None:
-    assert stripped("1. Open it.\n2. You should go. Stop it.\n3. Go.") == "1. Open it.\n2. Stop it.\n3. Go."
+    assert (
+        stripped("1. Open it.\n2. You should go. Stop it.\n3. Go.")
+        == "1. Open it.\n2. Stop it.\n3. Go."
+    )
     assert stripped("- You should go. Stop it.\n- Go.") == "- Stop it.\n- Go."
 
 
@@ -246,6 +263,13 @@ def test_the_gap_is_the_same_however_the_text_is_cut() -> None:
         parts = [text[i : i + size] for i in range(0, len(text), size)]
         assert Driven(once(), [parts]).result.text == whole
     assert whole == "1. Open it.\n2. Stop it.\n9. Go.\n\nUse it. Stop."
+
+
+def test_a_sentence_that_is_repaired_and_still_faulty_goes() -> None:
+    text = "Stop it. Utilize it. | a | you should |\n|---|---|\n| b | c |\n - It might. Go.\nStop."
+    for parts in ([text], list(text)):
+        result = Driven(once(), [parts]).result
+        assert (result.outcome, "should" in result.text, "might" in result.text) == ("stripped", False, False)
 
 
 # --- the join of a resumed answer
@@ -274,7 +298,9 @@ def joined(shown: str, *parts: str) -> str:
         ("打开阀门。", ["关门。"], "关门。"),
     ],
 )
-def test_a_resumed_answer_is_joined_to_what_was_shown(shown: str, parts: list[str], wanted: str) -> None:
+def test_a_resumed_answer_is_joined_to_what_was_shown(
+    shown: str, parts: list[str], wanted: str
+) -> None:
     assert joined(shown, *parts) == wanted
 
 
@@ -286,7 +312,9 @@ def test_the_work_grows_with_the_length_and_no_faster(profile: Any) -> None:
     every = 10 if profile.get("retry") else 10**9
 
     def run(sentences: int) -> None:
-        said = ["You should go. " if i % every == 5 else "Open the file. " for i in range(sentences)]
+        said = [
+            "You should go. " if i % every == 5 else "Open the file. " for i in range(sentences)
+        ]
         Driven(profile, [pieces_of("".join(said))])
 
     assert grows_linearly(run, 40)

@@ -197,7 +197,9 @@ def chat(mode: str, url: str) -> Any:
         @guarded(profile=PROFILE)
         def step(messages: list[Any]) -> Iterator[Any]:
             with openai.OpenAI(base_url=url, api_key="k") as client:
-                with client.chat.completions.create(model="m", messages=messages, stream=True) as stream:
+                with client.chat.completions.create(
+                    model="m", messages=messages, stream=True
+                ) as stream:
                     yield from stream
 
         return step
