@@ -170,6 +170,8 @@ def _is_clear_verb(member: Member, sentence: Sentence, at: int, end: int) -> boo
         )
     if member.form == "ing":
         return after(sentence, end) in DETERMINERS or before(sentence, at) in BE
+    if member.base == "confirm that" and before(sentence, at) in ("i", "we"):
+        return False  # The speaker says that it is true; nobody has to make sure.
     return is_verb(sentence, at, end, member.form)
 
 

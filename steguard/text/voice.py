@@ -360,7 +360,7 @@ _TIME = word_set(
     "times weeks months years hand"
 )
 _PERSONS = word_set("i you we they he she who")
-_GET_ADJECTIVES = frozenset(["involved", "wasted", "lost", "rid", "past"])
+_GET_ADJECTIVES = frozenset(["involved", "wasted", "lost", "rid", "past", "started"])
 _GET_NOUNS = word_set("output input cost read lead bid bet cast split found forecast felt")
 
 

@@ -23,7 +23,7 @@ from functools import cache, partial
 
 from steguard.rules.base import Options, PerSentence, Rule
 from steguard.text.model import Sentence
-from steguard.text.pos import tags
+from steguard.text.pos import PROPER, masks, tags
 from steguard.text.verbs import DATA, verbs
 from steguard.text.wordclass import ADJ, ADV, BE, DET, GET, HAVE, NOT, NUM, PART, PREP, classes
 from steguard.types import Edit, Hit, Safety, Status
@@ -106,8 +106,13 @@ def _check(sentence: Sentence, options: PhrasalVerbOptions) -> Iterator[Hit]:
 
 
 def _is_noun(sentence: Sentence, at: int) -> bool:
-    """Whether the words before make a noun of the verb: "a look at"."""
-    return bool(at and tags(sentence)[at - 1] & (DET | ADJ | PART | PREP | NUM))
+    """Whether the words before make a noun of the verb: "a look at", "A First Look at"."""
+    if not at:
+        return False
+    before = tags(sentence)[at - 1]
+    if before & PROPER:
+        return bool(masks(sentence)[at - 1] & (DET | ADJ | NUM))
+    return bool(before & (DET | ADJ | PART | PREP | NUM))
 
 
 def _is_participle(lowers: list[str], at: int) -> bool:
