@@ -154,6 +154,7 @@ def report(calls: Sequence[Call]) -> dict[str, Any]:
         "noncompliant_passed": len(wrong),
         "noncompliant": wrong[:10],
         "outcomes": {name: outcomes[name] for name in _OUTCOMES},
+        "reasons": dict(Counter(call.result.reason for call in calls if call.result.reason)),
     }
     for name, key in groups.items():
         parts: dict[str, list[Call]] = defaultdict(list)
@@ -185,14 +186,15 @@ def show(figures: dict[str, Any]) -> None:
     print(f"\nReturned as compliant, and not compliant: {figures['noncompliant_passed']}")
     for one in figures["noncompliant"]:
         print(f"  {one['kind']} {one['outcome']}: {one['text']!r}: {one['why']}")
-    print("Outcomes: " + ", ".join(f"{k} {v}" for k, v in figures["outcomes"].items()))
+    print("Outcomes: " + _listed(figures["outcomes"]))
+    print("Not checked because: " + (_listed(figures["reasons"]) or "-"))
     print()
     rules = [(r, c["first_drafts"], c["after_retries"]) for r, c in figures["rules"].items()]
     print(common.table(("findings of", "first drafts", "after retries"), rules))
     print()
     if figures["prompts"] is None:
-        print("Prompt comparison: skipped, a scripted model does not react to prompts. "
-              "Use --base-url or --local.")
+        print("Prompt comparison: skipped. It needs English text tasks and a model that reacts to "
+              "prompts: --base-url or --local.")
     else:
         prompts = [
             (name, row["per_100_words"], row["named"], row["not_named"], row["words"])
@@ -203,6 +205,10 @@ def show(figures: dict[str, Any]) -> None:
     print("\nReference:")
     for line in REFERENCE:
         print(f"- {line}")
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 @contextmanager
@@ -217,7 +223,8 @@ def endpoint(arguments: argparse.Namespace, kinds: Sequence[Kind]) -> Iterator[t
     elif arguments.local:
         from steguard.local import LocalModel
 
-        with LocalModel() as local, OpenAI(base_url=local.base_url, api_key="local") as client:
+        running = LocalModel(threads=arguments.threads)
+        with running as local, OpenAI(base_url=local.base_url, api_key="local") as client:
             yield client, local.model
     else:
         from steguard.testing import ScriptedModel
@@ -232,12 +239,13 @@ def main() -> None:
     parser.add_argument("--base-url", help="an OpenAI-compatible endpoint (OPENAI_API_KEY)")
     parser.add_argument("--model", help="the model's name there")
     parser.add_argument("--local", action="store_true", help="the embedded model")
+    parser.add_argument("--threads", type=int, help="of the embedded model; 1 on a busy machine")
     parser.add_argument("--calls", type=int, help="guarded calls (scripted: 1000)")
     parser.add_argument("--prompt-calls", type=int, default=24, help="calls for each system prompt")
     parser.add_argument("--profile", nargs="+", help="only tasks of these profiles")
     parser.add_argument("--kind", nargs="+", help="only tasks of these kinds")
     parser.add_argument("--seed", type=int, default=1, help="of the scripted or sampled drafts")
-    parser.add_argument("--max-tokens", type=int, help="of one answer (120 with --local)")
+    parser.add_argument("--max-tokens", type=int, help="of one answer (250 with --local)")
     parser.add_argument("--temperature", type=float, help="of the sampling (0.2 with --local)")
     arguments = parser.parse_args()
     kinds = [
@@ -267,7 +275,7 @@ def main() -> None:
 def _sampling(arguments: argparse.Namespace) -> dict[str, Any]:
     """The sampling arguments of every call; none that the user did not ask for."""
     options: dict[str, Any] = {
-        "max_tokens": arguments.max_tokens or (120 if arguments.local else None),
+        "max_tokens": arguments.max_tokens or (250 if arguments.local else None),
         "temperature": arguments.temperature,
         "seed": arguments.seed if arguments.local else None,
     }
@@ -279,7 +287,8 @@ def _sampling(arguments: argparse.Namespace) -> dict[str, Any]:
 def _prompts(
     arguments: argparse.Namespace, kinds: Sequence[Kind], client: Any, model: str, options: Any
 ) -> dict[str, Any] | None:
-    if not any(k.form == "text" and k.profile_name != "zh" for k in kinds):
+    english = any(k.form == "text" and k.profile_name != "zh" for k in kinds)
+    if not english or arguments.prompt_calls < 1:
         return None
 
     def ask(messages: list[dict[str, str]]) -> str:
