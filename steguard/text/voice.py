@@ -450,11 +450,25 @@ def _coordinated(sentence: Sentence, place: int) -> int:
         if word == "," or mask & CONJ:
             joined = True
         elif joined and mask & PART and _participle_at(sentence, at):
+            if _has_object(lowers, at):
+                break
             last, joined = at, False
         elif not (joined and mask & ADV and not mask & (PREP | SUB | WH)):
             break
         at += 1
     return last
+
+
+def _has_object(lowers: list[str], at: int) -> bool:
+    """Whether "identified" is a past tense: "was tested and identified the fault"."""
+    if at + 2 >= len(lowers) or _takes_two(lowers[at]) or lowers[at + 2] in _TIME:
+        return False
+    following = classes(lowers[at + 1])
+    return bool(following & DET and not following & (PRON | ADV | SUB))
+
+
+def _takes_two(word: str) -> bool:
+    return participle(word) in _TWO_OBJECTS
 
 
 _BY_MEASURE = word_set(

@@ -2,8 +2,8 @@
 
 Finds: A paragraph, a list item or a quotation with more sentences than the limit. Headings, table
 cells and the items of a list are no sentences of a paragraph. A line that no full stop closes (a
-title, a label, a record of a listing) starts a new count, and words on their own ("Share.") are no
-sentences.
+title, a label, a record of a listing) starts a new count, and words without a verb ("Share.", an
+address) are no sentences.
 
 Why: A long paragraph has more than one topic, and its reader, or a program that takes one step
 for each paragraph, loses some of them.
@@ -25,6 +25,7 @@ from pydantic import Field
 
 from steguard.rules.base import Options, Rule
 from steguard.text.model import BlockKind, Document, Sentence
+from steguard.text.wordclass import BASE, FINITE, classes
 from steguard.types import Hit, Safety, Status
 
 
@@ -34,7 +35,22 @@ class ParagraphOptions(Options):
     max: int = Field(6, ge=1, description="Sentences in one paragraph at the most.")
 
 
+_SHORT_LINE = 45
+_VERB = FINITE | BASE
 _PARAGRAPHS = frozenset((BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE))
+
+
+def _has_record(sentence: Sentence) -> bool:
+    """Whether a short line stands in the sentence: a record, where a wrapped line is long."""
+    return any(0 < len(line) < _SHORT_LINE for line in sentence.text.split("\n")[:-1])
+
+
+def _is_sentence(sentence: Sentence) -> bool:
+    """Whether a word can be a verb: "John's Roast Pork." and an address have none."""
+    return any(
+        classes(token.lower) & _VERB and (token.text.islower() or not at)
+        for at, token in enumerate(sentence.tokens)
+    )
 
 
 class _ParagraphLength:
@@ -44,22 +60,25 @@ class _ParagraphLength:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._count = 0
+        self._stretch: list[Sentence] = []
         self._told = False
 
     def sentence(self, sentence: Sentence) -> Iterable[Hit]:
         if not sentence.index:
-            self._count, self._told = 0, False
-        if not sentence.ended:
-            self._count = 0
-        elif sentence.words > 1:
-            self._count += 1
-        if self._count <= self._limit or self._told:
-            return ()
-        return self._hits(sentence)
+            self._stretch, self._told = [], False
+        if not sentence.ended or ("\n" in sentence.text and _has_record(sentence)):
+            self._stretch = []
+        if sentence.ended and sentence.words > 1 and not self._told:
+            self._stretch.append(sentence)
+            if len(self._stretch) > self._limit:
+                return self._hits(sentence)
+        return ()
 
     def _hits(self, sentence: Sentence) -> Iterable[Hit]:
         if sentence.block.kind not in _PARAGRAPHS:
+            return ()
+        self._stretch = [s for s in self._stretch if _is_sentence(s)]
+        if len(self._stretch) <= self._limit:
             return ()
         self._told = True
         hit = Hit(
