@@ -48,6 +48,8 @@ def ends(stop: Stop, tokens: list[Token], following: str) -> bool:
     if mark[0] in SOFT_MARKS:
         if mark == ADDRESS and head.startswith(("http://", "https://", "www.")):
             return True
+        if stop.word == "<":
+            return first.isupper() or first.isdigit()
         return first.isupper() and _after_soft(mark, head)
     if first.islower():
         return _before_lower(stop)

@@ -26,10 +26,10 @@ _SPECIAL = {
     "plain": re.compile(rf"[`\[<{{{CJK_STOPS}]"),
     "html": re.compile(rf"[`\[<{{&{CJK_STOPS}]"),
 }
-FACE, ADDRESS, SYMBOL, STAMP, CLOSING = "☺", "@", "◆", "⏱", "✉"
-SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL, STAMP, CLOSING))
+FACE, ADDRESS, SYMBOL, STAMP, CLOSING, ASIDE = "☺", "@", "◆", "⏱", "✉", ")"
+SOFT_MARKS = frozenset((FACE, ADDRESS, SYMBOL, STAMP, CLOSING, ASIDE))
 """Marks of a :class:`Stop` that is none by itself: an emoticon, an address, an emoji, a date with a
-time, the closing phrase of a letter."""
+time, the closing phrase of a letter, the end of an aside."""
 STAMPED = frozenset(("AM", "PM"))
 CLOSINGS = frozenset(("regards,", "sincerely,", "wishes,", "cheers,", "truly,", "faithfully,"))
 _FACE = re.compile(r"(?:[:;=][\-o^']?[)(DPpO\]\[|/\\3*]+|<3+|\^[_.]*\^)$")
@@ -251,6 +251,8 @@ def _stop(pieces: list[Piece]) -> Stop | None:
         return Stop(ADDRESS, "", "", quote, bracket, False)
     if kind is _WORD and text.endswith("."):
         return Stop(".", text[:-1], lower[:-1], quote, bracket, True)
+    if bracket and pieces[-1][0] == ")":
+        return Stop(ASIDE, "", "", quote, bracket, False)
     return None
 
 

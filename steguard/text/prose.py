@@ -10,8 +10,10 @@ import re
 
 from steguard.text.boundaries import ends
 from steguard.text.chunks import (
+    ADDRESS,
     MAX_CHUNK,
     PAIRS,
+    Stop,
 )
 from steguard.text.inline import (
     MAX_SPAN,
@@ -354,6 +356,8 @@ class Prose(OpenSentence):
             self._put(Token(text, text.lower(), base + at, base + end, _CODE))
             if cited and self._tokens:
                 self._stop = stop
+            elif text[0] == "<" and "@" in text:
+                self._stop = Stop(ADDRESS, "<", "<", False, False, False)
         elif take is Take.CHARACTER:
             self._decide_mark(at)
             text = self._buffer[at:end]
