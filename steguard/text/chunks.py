@@ -144,8 +144,8 @@ class Analyser:
         if _FACE.match(text) or _FEELING.match(text):
             mark = FACE if text.isascii() else SYMBOL
             piece = (text, text.lower(), 0, len(text), _PUNCT)
-            stop = Stop(mark, "", "", False, False, False)
-            return Chunk(None, (piece,), 0, 0, stop, tail=True)
+            soft = Stop(mark, "", "", False, False, False)
+            return Chunk(None, (piece,), 0, 0, soft, tail=True)
         if _LINE.match(text):
             return Chunk(None, line=True, odd=True, words=0)
         cut = _cut(text)
