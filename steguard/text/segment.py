@@ -7,10 +7,7 @@ what has come decides it, and then never looks at how much more has come.
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from steguard.text.blocks import PREFIX, Line, Role, opens_front_matter, read_line
 from steguard.text.boundaries import LEAD
@@ -43,27 +40,9 @@ _ONE_LINE = frozenset((BlockKind.HEADING, BlockKind.TABLE_CELL))
 def segment(text: str, *, format: str = "markdown", language: str = "en") -> list[Sentence]:
     """All sentences of a text, in order."""
     segmenter = Segmenter(format=format, language=language)
-    with _no_collection(len(text)):
-        sentences = segmenter.feed(text)
-        sentences.extend(segmenter.close())
+    sentences = segmenter.feed(text)
+    sentences.extend(segmenter.close())
     return sentences
-
-
-@contextmanager
-def _no_collection(size: int) -> Iterator[None]:
-    """No garbage collection while a long text is read.
-
-    Nothing here is garbage, yet the collector would look at every token again and again, which
-    doubles the time.
-    """
-    if size < 10_000 or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class Segmenter(Prose):
