@@ -4,7 +4,8 @@
 
 One local scripted model answers all: the raw `openai` client, steguard with the profile
 `tool-call` and a pydantic model, instructor (mode JSON_SCHEMA) and guardrails-ai (`for_pydantic`
-around the same client) with the same model. The reply is correct, so nobody asks again. Each
+around the same client) with the same model. The request has a system and a user message, as an
+agent's has. The reply is correct, so nobody asks again. Each
 contender is a process of its own, and they take turns in blocks of ten calls (`--block`; with
 blocks of one every call runs on cold caches, which costs all contenders more). The times are
 medians; `cpu` repeats them as processor time of the contender's process, which a busy machine

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from openai import OpenAI
 from pydantic import BaseModel, Field
 
+SYSTEM = "You are an agent on a server. Work on files and services for the user."
 JSON_PROMPT = "Next step of a file agent: get the settings from /etc/app/config.json."
 TEXT_PROMPT = "Write two short steps: stop the web server, then copy the log file."
 JSON_REPLY = (
@@ -38,7 +39,8 @@ class Step(BaseModel):
 
 
 def _request(prompt: str) -> dict[str, Any]:
-    return {"model": "scripted", "messages": [{"role": "user", "content": prompt}]}
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt}]
+    return {"model": "scripted", "messages": messages}
 
 
 def _content(answer: Any) -> str:
