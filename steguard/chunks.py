@@ -11,64 +11,87 @@ class Delta:
     """What one chunk says about one choice.
 
     ``position`` is its place in the chunk. ``tools`` are deltas of tool calls, ``tells_end`` says
-    that a chunk of this kind tells why the answer ends, in its last one.
+    that a chunk of this kind tells why the answer ends, in its last one. ``bare`` says that there
+    is nothing in it but text, so that it may go when its text goes.
     """
 
     __slots__ = (
-        "finish_reason", "hidden", "index", "position", "refusal", "role", "tells_end", "text",
-        "tools",
+        "bare", "finish_reason", "hidden", "index", "position", "refusal", "role", "tells_end",
+        "text", "tools",
     )  # fmt: skip
 
-    def __init__(self, index: int, position: int, text: str, tells_end: bool = False) -> None:
+    def __init__(
+        self,
+        index: int,
+        position: int,
+        text: Any,
+        tells_end: bool = False,
+        finish_reason: str | None = None,
+        refusal: str | None = None,
+        role: str | None = None,
+        tools: Any = None,
+    ) -> None:
         self.index = index
         self.position = position
-        self.text = text
+        self.text: str = text if isinstance(text, str) else ""
         self.tells_end = tells_end
-        self.finish_reason: str | None = None
-        self.refusal: str | None = None
-        self.role: str | None = None
-        self.tools: Any = None
+        self.finish_reason = finish_reason
+        self.refusal = refusal
+        self.role = role
+        self.tools = tools
         self.hidden: tuple[str, ...] = ()
-
-    @property
-    def bare(self) -> bool:
-        """Whether there is nothing in it but text, so that it may go when its text goes."""
-        return not (self.finish_reason or self.refusal or self.tools or self.role)
+        self.bare = not (finish_reason or refusal or role or tools)
 
     def hide(self, *names: str) -> None:
         """Leave these out of what the caller gets: ``role``, ``tools``, ``finish_reason``."""
         self.hidden += tuple(name for name in names if getattr(self, name))
         for name in names:
             setattr(self, name, None)
+        self.bare = not (self.finish_reason or self.refusal or self.role or self.tools)
 
 
-def read_deltas(chunk: Any) -> Sequence[Delta]:
-    """The deltas of a chunk; empty for usage, metadata and unknown kinds of chunk."""
+def read_chunk(chunk: Any) -> tuple[Sequence[Delta], bool]:
+    """The deltas of a chunk, and whether it tells the usage.
+
+    There are no deltas in usage, metadata and unknown kinds of chunk.
+    """
     if isinstance(chunk, str):
-        return (Delta(0, 0, chunk),)
-    choices = _get(chunk, "choices")
+        return (Delta(0, 0, chunk),), False
+    try:
+        choices, usage = chunk.choices, chunk.usage
+    except AttributeError:
+        choices, usage = _get(chunk, "choices"), _get(chunk, "usage")
     if not choices:
-        return ()
+        return (), usage is not None
     if len(choices) == 1:
-        return (_read(choices[0], 0),)
-    return [_read(choice, position) for position, choice in enumerate(choices)]
+        return (_read(choices[0], 0),), usage is not None
+    return [_read(choice, place) for place, choice in enumerate(choices)], usage is not None
 
 
 def _read(choice: Any, position: int) -> Delta:
+    try:
+        delta = choice.delta
+        return Delta(
+            choice.index or 0, position, delta.content, True, choice.finish_reason, delta.refusal,
+            delta.role, delta.tool_calls or delta.function_call,
+        )  # fmt: skip
+    except AttributeError:
+        return _read_loosely(choice, position)
+
+
+def _read_loosely(choice: Any, position: int) -> Delta:
+    """The same for plain data, and for objects that lack some of the fields."""
     delta = _get(choice, "delta")
-    text = _get(delta, "content")
-    if not isinstance(text, str):
-        text = ""
-    read = Delta(_get(choice, "index") or 0, position, text, True)
-    read.finish_reason = _get(choice, "finish_reason")
-    read.refusal = _get(delta, "refusal")
-    read.role = _get(delta, "role")
-    read.tools = _get(delta, "tool_calls") or _get(delta, "function_call")
-    return read
-
-
-def has_usage(chunk: Any) -> bool:
-    return not isinstance(chunk, str) and _get(chunk, "usage") is not None
+    return Delta(
+        _get(choice, "index") or 0,
+        position,
+        _get(delta, "content"),
+        True,
+        _get(choice, "finish_reason"),
+        _get(delta, "refusal"),
+        _get(delta, "role"),
+        _get(delta, "tool_calls") or _get(delta, "function_call"),
+    )
 
 
 def with_usage(chunk: Any, usage: Any) -> Any:

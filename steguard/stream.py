@@ -13,7 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from steguard.chunks import Delta, has_usage, read_deltas
+from steguard.chunks import Delta, read_chunk
 from steguard.errors import OutputRejected
 from steguard.feedback import build_feedback
 from steguard.flow import Pause, Run, Tell, attach_run, log, next_attempt, rejection
@@ -53,7 +53,7 @@ END: Any = object()
 """What the driver sends where the open stream has no more chunks."""
 
 StreamStep = Open | Next | Release | Close | Pause | Tell
-_NEXT = Next()
+NEXT = Next()
 
 
 class StreamState:
@@ -104,8 +104,9 @@ class _Flow:
         wanted = 1 if only else int(kwargs.get("n") or 1)
         kwargs = yield from self._open(kwargs)
         self.usage = Usage(unknown=1)
-        while (chunk := (yield _NEXT)) is not END:
-            self.take(chunk, only)
+        while (chunk := (yield NEXT)) is not END:
+            if not self.take(chunk, only):
+                continue
             ready = self.release()
             if ready:
                 yield Release(ready)
@@ -140,35 +141,39 @@ class _Flow:
         choices = self.choices.values()
         return len(choices) >= wanted and all(choice.closed for choice in choices)
 
-    def take(self, chunk: Any, only: Choice | None) -> None:
-        """Take one chunk: put it in the queue and check its text."""
-        entry = Entry(chunk, has_usage(chunk))
-        if entry.usage:
+    def take(self, chunk: Any, only: Choice | None) -> bool:
+        """Take one chunk and check its text; whether chunks may go out or the stream may end."""
+        deltas, usage = read_chunk(chunk)
+        entry = Entry(chunk, usage)
+        if usage:
             self.usage = read_usage(chunk)
             if self.run.attempts:
                 entry.total = self.run.usage + self.usage
-        self.waiting.add(entry)
-        for delta in read_deltas(chunk):
-            choice = only or self.choice(delta.index)
+        waiting = self.waiting
+        waiting.add(entry)
+        news = len(waiting.entries) == 1
+        for delta in deltas:
+            choice = only or self.choices.get(delta.index) or self._new_choice(delta.index)
             if only:
                 entry.changed = True
             if choice.closed:
                 delta.hide("tools")
                 entry.changed = True
                 entry.pieces.append(Piece(choice, delta, ""))
-            else:
-                self._take_delta(entry, choice, delta, only is not None)
-        if entry.empty and self.waiting.entries and self.waiting.entries[-1] is entry:
-            self.waiting.entries.pop()
+            elif self._take_delta(entry, choice, delta, only is not None):
+                news = True
+        if entry.changed and entry.empty and waiting.entries[-1] is entry:
+            waiting.entries.pop()
+        return news
 
-    def _take_delta(self, entry: Entry, choice: Choice, delta: Delta, again: bool) -> None:
+    def _take_delta(self, entry: Entry, choice: Choice, delta: Delta, again: bool) -> bool:
         choice.tells_end = delta.tells_end
         if not delta.bare:
             self._note(choice, delta, again)
         text = delta.text
         if not text:
             entry.pieces.append(Piece(choice, delta, ""))
-            return
+            return False
         choice.draft.append(text)
         if choice.lead is not None or choice.swallow:
             text = self._joined(choice, text)
@@ -179,8 +184,8 @@ class _Flow:
         if choice.size > self.limit:
             choice.finish_reason = "max_chars"
             choice.closed = True
-        elif text:
-            self.judge.read(choice, text)
+            return True
+        return self.judge.read(choice, text) or self.observe
 
     def _note(self, choice: Choice, delta: Delta, again: bool) -> None:
         """Take what is in a delta besides text. What went out before is not sent again."""
@@ -278,10 +283,8 @@ class _Flow:
     def _settled(self) -> bool:
         return all(choice.result is not None for choice in self.choices.values())
 
-    def choice(self, index: int) -> Choice:
-        found = self.choices.get(index)
-        if found is None:
-            found = self.choices[index] = self.judge.new_choice(index)
+    def _new_choice(self, index: int) -> Choice:
+        found = self.choices[index] = self.judge.new_choice(index)
         return found
 
 

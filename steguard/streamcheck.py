@@ -6,10 +6,11 @@ show. The findings of all pieces and the close are those of :meth:`Contract.chec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
 from steguard.contract import Contract, make_finding
 from steguard.forms import Part, TextForm
@@ -23,7 +24,7 @@ from steguard.text.segment import Segmenter
 from steguard.types import Finding, Severity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """A sentence (or a field, or the end) that was checked.
 
@@ -50,9 +51,12 @@ class StreamChecker(Protocol):
 
     whole: bool
 
-    def feed(self, text: str) -> list[Step]: ...
+    def feed(self, text: str) -> Sequence[Step]: ...
 
-    def close(self) -> list[Step]: ...
+    def close(self) -> Sequence[Step]: ...
+
+
+_NO_STEPS: Sequence[Step] = ()
 
 
 def make_checker(contract: Contract) -> StreamChecker:
@@ -82,9 +86,10 @@ class ProseChecker:
         self._size = 0
         self._tail = ""
         self._tail_start = 0
-        self._sentences: list[Sentence] = []
+        self._pending = 0
+        self._ends = (0, 0)
 
-    def feed(self, text: str) -> list[Step]:
+    def feed(self, text: str) -> Sequence[Step]:
         self._pieces.append(text)
         self._size += len(text)
         tail, self._tail = self._tail, ""
@@ -93,17 +98,24 @@ class ProseChecker:
         if "\n" in text:
             self._lines.extend(text, self._size - len(text))
         found = self._segmenter.feed(text)
+        pending = self._segmenter.pending_start
         if not found:
-            return [] if self._segmenter.pending_start <= self._tail_start else self._moved()
+            if pending <= self._pending:
+                return _NO_STEPS
+            self._pending = pending
+            return self._moved()
+        self._pending = pending
         steps = [self._check(sentence) for sentence in found]
-        steps[-1] = replace(steps[-1], safe=self._safe(steps[-1].end))
-        self._forget(steps[-1].safe)
+        last = steps[-1]
+        last.safe = self._safe(last.end)
+        self._forget(last.safe)
         return steps
 
     def close(self) -> list[Step]:
         steps = [self._check(sentence) for sentence in self._segmenter.close()]
         text = "".join(self._pieces)
-        document = Document(text, self._format, self._contract.language, self._sentences)
+        sentences: Any = _Later(lambda: self._contract.sentences(self._part_of(text)))
+        document = Document(text, self._format, self._contract.language, sentences)
         findings = [
             make_finding(active, hit, self._part, text[hit.start : hit.end], self._lines)
             for active, hit in self._run.finish(document)
@@ -117,11 +129,10 @@ class ProseChecker:
         twin._run = self._run.copy()
         twin._lines = self._lines.copy()
         twin._pieces = self._pieces.copy()
-        twin._sentences = self._sentences.copy()
         return twin
 
     def _check(self, sentence: Sentence) -> Step:
-        self._sentences.append(sentence)
+        self._ends = (self._ends[1], sentence.end)
         findings = []
         for active, hit in self._run.sentence(sentence):
             excerpt = sentence.text[max(0, hit.start - sentence.start) : hit.end - sentence.start]
@@ -141,7 +152,7 @@ class ProseChecker:
         before = self._tail[: sentence.start - self._tail_start]
         line = before.rfind("\n") + 1
         opening = self._tail_start + line
-        shown = self._sentences[-2].end if len(self._sentences) > 1 else 0
+        shown = self._ends[0]
         return (
             opening if line and opening >= shown else max(shown, self._tail_start + _after(before))
         )
@@ -156,10 +167,12 @@ class ProseChecker:
         line = self._tail.rfind("\n", 0, max(0, limit - base)) + 1 + base
         return line if line > end and self._tail[end - base : line - base].strip() else end
 
-    def _moved(self) -> list[Step]:
+    def _part_of(self, text: str) -> Part:
+        return Part(text, _same, self._format)
+
+    def _moved(self) -> Sequence[Step]:
         """A step without a sentence: code or white space went by."""
-        last = self._sentences[-1].end if self._sentences else 0
-        safe = self._safe(max(last, self._tail_start))
+        safe = self._safe(max(self._ends[1], self._tail_start))
         if safe <= self._tail_start:
             return []
         start = self._tail_start
@@ -169,6 +182,29 @@ class ProseChecker:
     def _forget(self, safe: int) -> None:
         self._tail = self._tail[safe - self._tail_start :]
         self._tail_start = safe
+
+
+class _Later(Sequence[Sentence]):
+    """The sentences of a whole text, for the few rules that ask for them at the end.
+
+    To keep them all would make a long stream slow and large.
+    """
+
+    def __init__(self, make: Callable[[], list[Sentence]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _all(self) -> list[Sentence]:
+        return self._make()
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[place]
 
 
 def _after(before: str) -> int:

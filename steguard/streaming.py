@@ -14,7 +14,7 @@ from typing import Any, cast
 from steguard.errors import GuardError, SteguardError, UsageError
 from steguard.flow import Pause, Tell
 from steguard.result import GuardResult
-from steguard.stream import END, Close, Next, Open, Release, StreamState, stream_flow
+from steguard.stream import END, NEXT, Close, Open, Release, StreamState, stream_flow
 
 _CLOSE_SECONDS = 5.0
 
@@ -48,7 +48,7 @@ class _Pump:
         if not self.ended:
             self.keep(self.state.report())
 
-    def advance(self, value: Any, error: BaseException | None) -> bool:
+    def advance(self, value: Any, error: BaseException | None = None) -> bool:
         """Move the flow one step; whether it goes on."""
         try:
             self.step = self.flow.throw(error) if error is not None else self.flow.send(value)
@@ -94,20 +94,28 @@ class SyncPump(_Pump):
                 step = self.step
                 if isinstance(step, Release):
                     yield from step.chunks
-                    self.advance(None, None)
-                    continue
-                value, error = self._act(step)
-                self.advance(value, error)
+                    self.advance(None)
+                elif step is NEXT:
+                    self._next()
+                else:
+                    self.advance(*self._act(step))
             if self.call.on_result:
                 self.call.on_result(self.state.report())
         finally:
             self.leave()
             self.close()
 
+    def _next(self) -> None:
+        try:
+            chunk = next(self.upstream, END)
+        except BaseException as error:
+            self.close()
+            self.advance(None, self.translate(error))
+        else:
+            self.advance(chunk)
+
     def _act(self, step: Any) -> tuple[Any, BaseException | None]:
         try:
-            if isinstance(step, Next):
-                return next(self.upstream, END), None
             if isinstance(step, Open):
                 reply = self.ask(**step.kwargs)
                 if inspect.isawaitable(reply):
@@ -161,23 +169,30 @@ class AsyncPump(_Pump):
                 if isinstance(step, Release):
                     for chunk in step.chunks:
                         yield chunk
-                    self.advance(None, None)
-                    continue
-                value, error = await self._act(step)
-                self.advance(value, error)
+                    self.advance(None)
+                elif step is NEXT:
+                    await self._next()
+                else:
+                    self.advance(*await self._act(step))
             if self.call.on_result:
                 await _maybe(self.call.on_result(self.state.report()))
         finally:
             self.leave()
             await self.close()
 
+    async def _next(self) -> None:
+        try:
+            chunk = await anext(self.upstream)
+        except StopAsyncIteration:
+            self.advance(END)
+        except BaseException as error:
+            await self.close()
+            self.advance(None, self.translate(error))
+        else:
+            self.advance(chunk)
+
     async def _act(self, step: Any) -> tuple[Any, BaseException | None]:
         try:
-            if isinstance(step, Next):
-                try:
-                    return await anext(self.upstream), None
-                except StopAsyncIteration:
-                    return END, None
             if isinstance(step, Open):
                 reply = self.ask(**step.kwargs)
                 if not inspect.isawaitable(reply):

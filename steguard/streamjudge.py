@@ -47,14 +47,17 @@ class Judge:
 
     # -- while the text comes ----------------------------------------------------------------
 
-    def read(self, choice: Choice, text: str) -> None:
-        """Check the text that was added to a choice."""
+    def read(self, choice: Choice, text: str) -> bool:
+        """Check the text that was added to a choice; whether anything new is known of it."""
         if choice.fed + len(text) == choice.size and len(text) <= _BITE:
             choice.fed = choice.size
             steps = choice.checker.feed(text)
-            if not steps or self.judge(choice, steps):
-                return
+            if not steps:
+                return False
+            if self.judge(choice, steps):
+                return True
         self._read_on(choice)
+        return True
 
     def _read_on(self, choice: Choice) -> None:
         while choice.fed < choice.size and choice.failure is None:

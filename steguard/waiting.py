@@ -46,11 +46,9 @@ class Entry:
     @property
     def empty(self) -> bool:
         """Whether nothing is left of it that the caller could want."""
-        return (
-            self.changed
-            and bool(self.pieces)
-            and all(not piece.text and piece.delta.bare for piece in self.pieces)
-        )
+        if not self.changed or not self.pieces:
+            return False
+        return all(not piece.text and piece.delta.bare for piece in self.pieces)
 
 
 class Waiting:
