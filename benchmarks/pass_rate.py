@@ -64,9 +64,7 @@ class Call:
         return self.result.passed and self.attempts <= attempt
 
 
-def run(
-    tasks: Iterable[Task], client: Any, model: str, options: dict[str, Any]
-) -> Iterator[Call]:
+def run(tasks: Iterable[Task], client: Any, model: str, options: dict[str, Any]) -> Iterator[Call]:
     """Guard every task. An exception of the client is an outcome too."""
     from openai import OpenAIError
 
@@ -170,18 +168,43 @@ def show(figures: dict[str, Any]) -> None:
     percent = common.percent
     print(f"Model: {figures['model']}\n")
     rows = [
-        (name, p["calls"], *(percent(p[f"passed_{n}"]) for n in (1, 2, 3)), percent(p["fallback"]),
-         percent(p["compliant"]), p["tokens_per_call"], p["ms_p50"], p["ms_p95"])
+        (
+            name,
+            p["calls"],
+            *(percent(p[f"passed_{n}"]) for n in (1, 2, 3)),
+            percent(p["fallback"]),
+            percent(p["compliant"]),
+            p["tokens_per_call"],
+            p["ms_p50"],
+            p["ms_p95"],
+        )
         for group in ("profiles", "kinds", "forms")
         for name, p in figures[group].items()
     ]
     rows.append(
-        ("all", figures["n"], *(percent(figures[f"passed_{n}"]) for n in (1, 2, 3)),
-         percent(figures["fallback"]), percent(figures["compliant"]), figures["tokens_per_call"],
-         figures["ms_p50"], figures["ms_p95"])
+        (
+            "all",
+            figures["n"],
+            *(percent(figures[f"passed_{n}"]) for n in (1, 2, 3)),
+            percent(figures["fallback"]),
+            percent(figures["compliant"]),
+            figures["tokens_per_call"],
+            figures["ms_p50"],
+            figures["ms_p95"],
+        )
     )
-    head = ("", "calls", "passed 1", "passed 2", "passed 3", "fallback", "compliant",
-            "tokens/call", "ms p50", "ms p95")
+    head = (
+        "",
+        "calls",
+        "passed 1",
+        "passed 2",
+        "passed 3",
+        "fallback",
+        "compliant",
+        "tokens/call",
+        "ms p50",
+        "ms p95",
+    )
     print(common.table(head, rows))
     print(f"\nReturned as compliant, and not compliant: {figures['noncompliant_passed']}")
     for one in figures["noncompliant"]:
@@ -193,8 +216,10 @@ def show(figures: dict[str, Any]) -> None:
     print(common.table(("findings of", "first drafts", "after retries"), rules))
     print()
     if figures["prompts"] is None:
-        print("Prompt comparison: skipped. It needs English text tasks and a model that reacts to "
-              "prompts: --base-url or --local.")
+        print(
+            "Prompt comparison: skipped. It needs English text tasks and a model that reacts to "
+            "prompts: --base-url or --local."
+        )
     else:
         prompts = [
             (name, row["per_100_words"], row["named"], row["not_named"], row["words"])

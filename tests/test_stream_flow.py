@@ -269,7 +269,11 @@ def test_a_sentence_that_is_repaired_and_still_faulty_goes() -> None:
     text = "Stop it. Utilize it. | a | you should |\n|---|---|\n| b | c |\n - It might. Go.\nStop."
     for parts in ([text], list(text)):
         result = Driven(once(), [parts]).result
-        assert (result.outcome, "should" in result.text, "might" in result.text) == ("stripped", False, False)
+        assert (result.outcome, "should" in result.text, "might" in result.text) == (
+            "stripped",
+            False,
+            False,
+        )
 
 
 # --- the join of a resumed answer

@@ -146,4 +146,7 @@ def test_the_other_modes_keep_the_law(mode: str, parts: list[str]) -> None:
 
 
 def _chunk(text: str, reason: str | None = None) -> dict[str, Any]:
-    return {"id": "x", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}]}
+    return {
+        "id": "x",
+        "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}],
+    }
