@@ -16,7 +16,7 @@ from steguard.stream import END, Close, Next, Open, Release, StreamState, stream
 from steguard.streamchoice import Lead
 from steguard.testing import pieces_of
 from tests.conftest import ASK, PROFILE
-from tests.support.effort import grows_linearly
+from tests.support.effort import effort, grows_linearly
 
 
 class Driven:
@@ -330,3 +330,19 @@ def test_one_huge_chunk_with_many_faults_is_read_once() -> None:
         assert driven.result.text == ("Open the file. " * faults).rstrip()
 
     assert grows_linearly(run, 20)
+
+
+def test_a_copy_of_a_segmenter_shares_what_all_segmenters_remember() -> None:
+    from copy import deepcopy
+
+    from steguard.text.segment import Segmenter
+
+    def run(words: int) -> None:
+        segmenter = Segmenter()
+        segmenter.feed(" ".join(f"word{n}" for n in range(words)))
+        segmenter.close()
+
+    run(20)
+    before = effort(lambda: deepcopy(Segmenter()))
+    run(5000)
+    assert effort(lambda: deepcopy(Segmenter())) == before

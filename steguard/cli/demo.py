@@ -44,7 +44,7 @@ class Scene:
 SCENES = (
     Scene(
         "Text, profile 'strict': the draft goes back until it obeys",
-        "Say in two sentences what a router does.",
+        "What does a firewall do? Answer in two sentences.",
         "strict",
     ),
     Scene(

@@ -104,6 +104,10 @@ class Analyser:
     LIMIT = 50_000
     LONGEST = 40
 
+    def __deepcopy__(self, memo: object) -> Analyser:
+        """What it remembers serves all segmenters and their copies alike."""
+        return self
+
     def __init__(self, format: str) -> None:
         self._special = _SPECIAL[format]
         self._marks = format == "markdown"
