@@ -149,11 +149,14 @@ def _doom_lead_ins(
         last = blocks[number][-1]
         if last in doomed or not sentences[last].text.rstrip().endswith((":", "：")):
             continue
-        items = []
+        items: list[int] = []
         for following in order[position + 1 :]:
-            if sentences[blocks[following][0]].block.kind is not BlockKind.LIST_ITEM:
+            listed = sentences[blocks[following][0]].block.kind is BlockKind.LIST_ITEM
+            if items and not listed:
                 break
             items += blocks[following]
+            if not listed:
+                break
         if items and all(i in doomed for i in items):
             doomed.add(last)
 

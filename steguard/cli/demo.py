@@ -60,7 +60,7 @@ SCENES = (
     ),
     Scene(
         "A model that does not learn: the fallback 'strip'",
-        "Describe a water pump in three sentences.",
+        "How does a fridge work? Answer in three sentences.",
         "strict",
         settings={"retry": {"max_attempts": 2}},
     ),
