@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, cast
 
+from steguard.awaiting import awaited
 from steguard.completions import Beta, Chat, RawResponse, attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
@@ -279,7 +280,7 @@ class AsyncGuard(_Base):
 
                 await anyio.sleep(step.seconds)
             elif isinstance(step, Tell) and call.on_attempt:
-                await _maybe(call.on_attempt(step.attempt))
+                await awaited(call.on_attempt(step.attempt))
             try:
                 step = flow.throw(error) if error is not None else flow.send(reply)
             except StopIteration as done:
@@ -287,7 +288,7 @@ class AsyncGuard(_Base):
                 break
         self._remember(result)
         if call.on_result:
-            await _maybe(call.on_result(result))
+            await awaited(call.on_result(result))
         return result
 
     async def _guarded(
@@ -336,8 +337,3 @@ def _close(awaitable: Any) -> None:
     close = getattr(awaitable, "close", None)
     if close is not None:
         close()
-
-
-async def _maybe(value: Any) -> None:
-    if inspect.isawaitable(value):
-        await value

@@ -66,16 +66,18 @@ class Contract:
     @cached_property
     def prompt(self) -> str:
         """The system prompt that announces the contract, empty where the profile wants none."""
-        from steguard.prompt import render_prompt
-
-        return render_prompt(self)[0]
+        return self._rendered[0]
 
     @cached_property
     def named_rules(self) -> frozenset[str]:
         """The rules that the prompt names; the checks know more."""
+        return self._rendered[1]
+
+    @cached_property
+    def _rendered(self) -> tuple[str, frozenset[str]]:
         from steguard.prompt import render_prompt
 
-        return render_prompt(self)[1]
+        return render_prompt(self)
 
     def rules(self, section: str) -> RuleSet:
         """The rules of a section."""

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import product
 from typing import Any, cast
 
+from steguard.awaiting import awaited
 from steguard.errors import GuardError, SteguardError, UsageError
 from steguard.flow import Pause, Tell
 from steguard.result import GuardResult
@@ -175,7 +176,7 @@ class AsyncPump(_Pump):
                 else:
                     self.advance(*await self._act(step))
             if self.call.on_result:
-                await _maybe(self.call.on_result(self.state.report()))
+                await awaited(self.call.on_result(self.state.report()))
         finally:
             self.leave()
             await self.close()
@@ -212,7 +213,7 @@ class AsyncPump(_Pump):
 
                 await anyio.sleep(step.seconds)
             elif isinstance(step, Tell) and self.call.on_attempt:
-                await _maybe(self.call.on_attempt(step.attempt))
+                await awaited(self.call.on_attempt(step.attempt))
         except BaseException as error:
             await self.close()
             return None, self.translate(error)
@@ -228,7 +229,7 @@ class AsyncPump(_Pump):
             for thing, name in product((upstream, self.source), ("close", "aclose")):
                 close = getattr(thing, name, None)
                 if close is not None:
-                    await _maybe(close())
+                    await awaited(close())
                     return
 
     def drop(self) -> None:
@@ -361,7 +362,3 @@ def _stream_type(base: type) -> Any:
 
 def _iterator(stream: Any) -> Any:
     return stream if hasattr(stream, "__next__") else iter(stream)
-
-
-async def _maybe(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value

@@ -129,12 +129,19 @@ def wanted(bounds: Bounds, noun: str) -> str:
     return " and ".join(parts)
 
 
-def range_prompt(noun: str) -> Callable[[Any], str | None]:
-    """The prompt sentence of a rule whose options are a range."""
+def range_prompt(
+    noun: str, ending: str = ".", none: str | None = None
+) -> Callable[[Any], str | None]:
+    """The prompt sentence of a rule whose options are a range.
+
+    ``ending`` follows the noun; ``none`` is the sentence for a maximum of zero.
+    """
 
     def prompt(options: Any) -> str | None:
         bounds: Bounds = options.bounds
-        return f"Write {wanted(bounds, noun)}." if bounds != (None, None) else None
+        if bounds == (None, None):
+            return None
+        return none if none and bounds[1] == 0 else f"Write {wanted(bounds, noun)}{ending}"
 
     return prompt
 

@@ -26,7 +26,7 @@ from steguard.rules.limits._limits import (
     Places,
     Range,
     count_hits,
-    wanted,
+    range_prompt,
     whole_text,
 )
 from steguard.text.model import Document
@@ -68,14 +68,6 @@ def _head(word: str) -> str:
 _SMALL_TAIL = re.compile(r"(?<=\w)(?:n['’]t|['’](?:s|m|d|ll|re|ve))$")
 
 
-def _prompt(options: Range) -> str | None:
-    if options.bounds == (None, None):
-        return None
-    if options.max == 0:
-        return "Do not write words in capital letters."
-    return f"Write {wanted(options.bounds, 'word')} in capital letters."
-
-
 RULE = Rule(
     code="LIM109",
     name="capital-word-count",
@@ -87,5 +79,5 @@ RULE = Rule(
     module=__name__,
     options=Range,
     languages=frozenset(),
-    prompt=_prompt,
+    prompt=range_prompt("word", " in capital letters.", "Do not write words in capital letters."),
 )

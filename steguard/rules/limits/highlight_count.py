@@ -27,7 +27,7 @@ from steguard.rules.limits._limits import (
     Places,
     Range,
     count_hits,
-    wanted,
+    range_prompt,
     whole_text,
 )
 from steguard.text.model import Document
@@ -48,14 +48,6 @@ def _highlights(text: str) -> Places:
     return sorted(match.span() for match in found if match.group(1).strip())
 
 
-def _prompt(options: Range) -> str | None:
-    if options.bounds == (None, None):
-        return None
-    if options.max == 0:
-        return "Do not highlight text with asterisks."
-    return f"Write {wanted(options.bounds, 'highlight')}, such as *text*."
-
-
 RULE = Rule(
     code="LIM107",
     name="highlight-count",
@@ -67,5 +59,5 @@ RULE = Rule(
     module=__name__,
     options=Range,
     languages=frozenset(),
-    prompt=_prompt,
+    prompt=range_prompt("highlight", ", such as *text*.", "Do not highlight text with asterisks."),
 )

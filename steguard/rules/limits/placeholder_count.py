@@ -25,7 +25,7 @@ from steguard.rules.limits._limits import (
     Range,
     count_hits,
     lines_of,
-    wanted,
+    range_prompt,
     whole_text,
 )
 from steguard.text.model import Document
@@ -44,14 +44,6 @@ def _brackets(text: str) -> Places:
             start = line.find("[", end)
 
 
-def _prompt(options: Range) -> str | None:
-    if options.bounds == (None, None):
-        return None
-    if options.max == 0:
-        return "Do not write placeholders in square brackets."
-    return f"Write {wanted(options.bounds, 'placeholder')} in square brackets, such as [name]."
-
-
 RULE = Rule(
     code="LIM108",
     name="placeholder-count",
@@ -63,5 +55,9 @@ RULE = Rule(
     module=__name__,
     options=Range,
     languages=frozenset(),
-    prompt=_prompt,
+    prompt=range_prompt(
+        "placeholder",
+        " in square brackets, such as [name].",
+        "Do not write placeholders in square brackets.",
+    ),
 )
