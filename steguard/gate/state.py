@@ -1,0 +1,428 @@
+"""What the gate remembers, and how: records, and the store that keeps them.
+
+A store runs a function in one transaction: :meth:`StateStore.transact`. All of its changes hold
+or none does, and no other transaction comes between. The function may run again where the
+database asks for it, so it has no effect outside the store.
+
+::
+
+    StateError            (SteguardError)
+    ├── StoreUnavailable  the store cannot be reached or used; the gate denies
+    └── StoreVersionError the store belongs to another version of steguard
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from steguard.errors import SteguardError
+
+T = TypeVar("T")
+Clock = Callable[[], float]
+
+
+class StateError(SteguardError):
+    """The gate's memory cannot do what was asked."""
+
+
+class StoreUnavailable(StateError):
+    """The store cannot be reached or used. Nothing may run: the gate denies."""
+
+
+class StoreVersionError(StateError):
+    """The tables of the store are of another version of steguard."""
+
+
+class ApprovalState(StrEnum):
+    """``pending`` becomes ``granted``, ``denied`` or ``expired``; ``granted`` is spent once."""
+
+    PENDING = "pending"
+    GRANTED = "granted"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    SPENT = "spent"
+
+
+class ExecutionState(StrEnum):
+    """``started`` is written before the tool runs, the others after it.
+
+    ``unknown``: the process ended between the two, and only a person can say what happened.
+    ``not_done``: a hook or a person found that there was no effect, so the tool may run again.
+    """
+
+    STARTED = "started"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    NOT_DONE = "not_done"
+
+
+class ReservationState(StrEnum):
+    """Reserved and settled amounts count against the limit, released ones do not."""
+
+    RESERVED = "reserved"
+    SETTLED = "settled"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question to a person about one execution, and the answer.
+
+    ``digest`` is that of exactly what will run and ``key`` that of the one execution it is for.
+    Times are seconds since 1970.
+    """
+
+    ID: ClassVar[str] = "id"
+    id: str
+    digest: str
+    key: str
+    tool: str
+    task: str
+    agent: str
+    arguments: Mapping[str, Any]
+    at: float
+    expires_at: float
+    reason: str = ""
+    state: ApprovalState = ApprovalState.PENDING
+    decided_by: str | None = None
+    decided_at: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of a tool under its unique key; ``at`` is when it started.
+
+    ``owner`` names the process that runs it and ``lease_until`` when others may think it dead.
+    ``result`` is the recorded result as JSON data; ``encoded`` is False where the tool's result
+    was no JSON data and only its ``repr`` could be kept.
+    """
+
+    ID: ClassVar[str] = "key"
+    key: str
+    digest: str
+    tool: str
+    task: str
+    agent: str
+    arguments: Mapping[str, Any]
+    at: float
+    owner: str
+    lease_until: float
+    state: ExecutionState = ExecutionState.STARTED
+    attempts: int = 1
+    approval: str | None = None
+    finished_at: float | None = None
+    result: Any = None
+    encoded: bool = True
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool gave back: each leaf with its JSON pointer and the source it came from.
+
+    ``fields`` maps a pointer to ``{"value": ..., "source": ...}``.
+    """
+
+    ID: ClassVar[str] = "id"
+    id: str
+    execution: str
+    tool: str
+    task: str
+    at: float
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """An event to publish, written together with the result of the execution it tells of."""
+
+    ID: ClassVar[str] = "id"
+    id: str
+    execution: str
+    topic: str
+    task: str
+    payload: Mapping[str, Any]
+    at: float
+    delivered_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAccount:
+    """What is used of a budget in all: reserved and settled."""
+
+    ID: ClassVar[str] = "name"
+    name: str
+    used: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The share of a budget that one execution holds."""
+
+    ID: ClassVar[str] = "id"
+    id: str
+    budget: str
+    execution: str
+    amount: float
+    at: float
+    state: ReservationState = ReservationState.RESERVED
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One line of the log. ``hash`` covers the record and the hash of the one before it."""
+
+    ID: ClassVar[str] = "seq"
+    seq: int
+    at: float
+    event: str
+    task: str
+    agent: str
+    tool: str
+    key: str
+    digest: str
+    detail: Mapping[str, Any]
+    previous: str
+    hash: str
+
+    def computed_hash(self) -> str:
+        """What ``hash`` must be."""
+        content = {name: value for name, value in asdict(self).items() if name != "hash"}
+        return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+Record = (
+    Approval | Execution | Observation | OutboxEntry | BudgetAccount | Reservation | AuditRecord
+)
+R = TypeVar(
+    "R", Approval, Execution, Observation, OutboxEntry, BudgetAccount, Reservation, AuditRecord
+)
+KINDS: tuple[type[Record], ...] = (
+    Approval,
+    Execution,
+    Observation,
+    OutboxEntry,
+    BudgetAccount,
+    Reservation,
+    AuditRecord,
+)
+
+
+class Transaction(Protocol):
+    """The store inside one transaction."""
+
+    @property
+    def now(self) -> float:
+        """The store's time. It never goes back, whatever the clock of the machine does."""
+        ...
+
+    def get(self, kind: type[R], key: str | int) -> R | None:
+        """The record with this key; it stays as it is until the transaction ends."""
+        ...
+
+    def add(self, record: Record) -> bool:
+        """Write a new record; False, and nothing changes, where its key is taken."""
+        ...
+
+    def put(self, record: Record) -> None:
+        """Write a record over the one with its key, which must be there."""
+        ...
+
+    def find(
+        self,
+        kind: type[R],
+        *,
+        since: float | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        **equal: Any,
+    ) -> list[R]:
+        """Records whose fields equal these, by time; ``since`` leaves out what is not later."""
+        ...
+
+    def audit(
+        self,
+        event: str,
+        *,
+        task: str = "",
+        agent: str = "",
+        tool: str = "",
+        key: str = "",
+        digest: str = "",
+        **detail: Any,
+    ) -> None:
+        """Append to the log when the transaction holds."""
+        ...
+
+
+class StateStore(Protocol):
+    """Where the gate's memory is: :class:`MemoryStore`, or ``steguard.store.SqlStore``."""
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        """Run the function in one transaction that may write."""
+        ...
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run the function on one unchanging view; it does not write."""
+        ...
+
+
+def canonical_json(value: Any) -> str:
+    """JSON that is the same for equal data, whatever the order of its keys."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def chained(
+    drafts: Iterable[Mapping[str, Any]], last: AuditRecord | None, now: float
+) -> list[AuditRecord]:
+    """Audit records from their drafts, each bound to the one before it."""
+    records = []
+    for draft in drafts:
+        seq, previous = (last.seq + 1, last.hash) if last else (1, "")
+        record = AuditRecord(seq=seq, at=now, previous=previous, hash="", **draft)
+        last = replace(record, hash=record.computed_hash())
+        records.append(last)
+    return records
+
+
+def audit_draft(
+    event: str, task: str, agent: str, tool: str, key: str, digest: str, detail: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The part of an audit record that its writer knows."""
+    # Through JSON, so that the record reads back as it was written.
+    plain = json.loads(canonical_json(dict(detail)))
+    return {
+        "event": event,
+        "task": task,
+        "agent": agent,
+        "tool": tool,
+        "key": key,
+        "digest": digest,
+        "detail": plain,
+    }
+
+
+class MemoryStore:
+    """The store of one process. What it holds ends with the process."""
+
+    def __init__(self, *, clock: Clock = time.time) -> None:
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._open = False
+        self._records: dict[type[Record], dict[str | int, Any]] = {kind: {} for kind in KINDS}
+        self._last: AuditRecord | None = None
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        with self._lock:
+            if self._open:
+                raise StateError("A transaction is open. Do not start another one inside it.")
+            self._open = True
+            try:
+                transaction = _MemoryTransaction(self._records, self._now())
+                result = work(transaction)
+                self._commit(transaction)
+            finally:
+                self._open = False
+        return result
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        with self._lock:
+            return work(_MemoryTransaction(self._records, self._now()))
+
+    def _now(self) -> float:
+        return max(self._clock(), self._last.at if self._last else 0.0)
+
+    def _commit(self, transaction: _MemoryTransaction) -> None:
+        for record in transaction.changes.values():
+            self._records[type(record)][_key(record)] = record
+        for line in chained(transaction.drafts, self._last, transaction.now):
+            self._records[AuditRecord][line.seq] = self._last = line
+
+
+class _MemoryTransaction:
+    """Changes beside the records; they are written over them when the work is through."""
+
+    def __init__(self, records: Mapping[type[Record], Mapping[str | int, Any]], now: float) -> None:
+        self._records = records
+        self._now = now
+        self.changes: dict[tuple[type[Record], str | int], Record] = {}
+        self.drafts: list[dict[str, Any]] = []
+
+    @property
+    def now(self) -> float:
+        return self._now
+
+    def get(self, kind: type[R], key: str | int) -> R | None:
+        changed: Any = self.changes.get((kind, key))
+        found: R | None = changed if changed is not None else self._records[kind].get(key)
+        return found
+
+    def add(self, record: Record) -> bool:
+        kind, key = type(record), _key(record)
+        if (kind, key) in self.changes or key in self._records[kind]:
+            return False
+        self.changes[kind, key] = record
+        return True
+
+    def put(self, record: Record) -> None:
+        kind, key = type(record), _key(record)
+        if (kind, key) not in self.changes and key not in self._records[kind]:
+            raise StateError(f"There is no {kind.__name__} {key!r} to write over.")
+        self.changes[kind, key] = record
+
+    def find(
+        self,
+        kind: type[R],
+        *,
+        since: float | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        **equal: Any,
+    ) -> list[R]:
+        check_fields(kind, equal)
+        merged: dict[str | int, Any] = dict(self._records[kind])
+        merged.update({key: record for (of, key), record in self.changes.items() if of is kind})
+        found = [
+            record
+            for record in merged.values()
+            if (since is None or record.at > since)
+            and all(getattr(record, name) == value for name, value in equal.items())
+        ]
+        found.sort(key=lambda record: (record.at, _key(record)), reverse=newest)
+        return found[:limit]
+
+    def audit(
+        self,
+        event: str,
+        *,
+        task: str = "",
+        agent: str = "",
+        tool: str = "",
+        key: str = "",
+        digest: str = "",
+        **detail: Any,
+    ) -> None:
+        self.drafts.append(audit_draft(event, task, agent, tool, key, digest, detail))
+
+
+def check_fields(kind: type[Record], equal: Mapping[str, Any]) -> None:
+    """A wrong field name is the caller's mistake and must not look like an empty result."""
+    known = {each.name for each in fields(kind)}
+    for name in equal:
+        if name not in known:
+            raise StateError(f"{kind.__name__} has no field {name!r}.")
+
+
+def _key(record: Record) -> str | int:
+    key: str | int = getattr(record, record.ID)
+    return key
