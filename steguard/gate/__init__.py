@@ -1,0 +1,42 @@
+"""The tool gate: a program, not the model, says which tool calls run.
+
+>>> gate = Gate(load_policy("policy.yaml"))
+>>> gate.decide(ToolCall("send_email", {"to": ["a@example.com"]}), Context(task_id="T-1"))
+"""
+
+from __future__ import annotations
+
+from steguard.gate.gate import Gate
+from steguard.gate.model import (
+    Context,
+    Decision,
+    Effect,
+    Observation,
+    SideEffect,
+    Source,
+    Step,
+    ToolCall,
+    Trust,
+    Value,
+)
+from steguard.gate.policy import Policy, PolicyError, Rule, ToolSpec, load_policy, parse_policy
+
+__all__ = [
+    "Context",
+    "Decision",
+    "Effect",
+    "Gate",
+    "Observation",
+    "Policy",
+    "PolicyError",
+    "Rule",
+    "SideEffect",
+    "Source",
+    "Step",
+    "ToolCall",
+    "ToolSpec",
+    "Trust",
+    "Value",
+    "load_policy",
+    "parse_policy",
+]

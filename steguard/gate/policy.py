@@ -1,0 +1,286 @@
+"""A gate policy: which tools may run, with which arguments, whose values come from where.
+
+The file is YAML (``load_policy``); the model is the same for policies that a program builds.
+What no rule allows is denied. The order of the rules has no meaning: deny is stronger than ask,
+ask is stronger than allow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import regex
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+
+from steguard import yamlfile
+from steguard.errors import ProfileError
+from steguard.gate.model import Effect, SideEffect, Source, Trust, canonical
+from steguard.yamlfile import Marked
+
+SCOPE_KEYS = ("agent", "project", "workflow", "stage", "step")
+
+
+class PolicyError(ProfileError):
+    """A gate policy cannot be used (file, line, column)."""
+
+
+def _pattern(text: str) -> str:
+    try:
+        regex.compile(text)
+    except regex.error as error:
+        raise ValueError(f"this is no pattern: {error}") from None
+    return text
+
+
+def _origin(text: str) -> str:
+    label, _, rest = text.partition(":")
+    names = [*(source.value for source in Source), Trust.CONTENT.value]
+    if label not in names:
+        raise ValueError(f"unknown source '{label}'{yamlfile.nearest(label, names)}")
+    if rest and label in (Source.USER_REQUEST, Source.TRUSTED_CONFIG):
+        raise ValueError(f"'{label}' takes no tool")
+    tool, mark, pointer = rest.partition("#")
+    if mark and (not tool or not pointer.startswith("/")):
+        raise ValueError("write a field as 'SOURCE:TOOL#/POINTER'; '*' stands for one part")
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Origin = Annotated[str, AfterValidator(_origin)]
+Scalar = str | int | float | bool | None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, strict=True)
+
+
+class Constraint(_Model):
+    """What one argument must be. An omitted argument fails unless ``optional`` is true."""
+
+    type: Literal["string", "integer", "number", "boolean", "array", "object", "null"] | None = None
+    enum: list[Scalar] | None = Field(None, min_length=1)
+    pattern: Pattern | None = Field(None, description="The whole text must match.")
+    host: list[str] | None = Field(
+        None, description="The hosts that a URL may name; '*.example.com' means subdomains."
+    )
+    path: list[str] | None = Field(
+        None, description="The folders in which a path must stand, after '..' is resolved."
+    )
+    min: float | None = None
+    max: float | None = None
+    min_length: int | None = Field(None, ge=0, description="Of a text or a list.")
+    max_length: int | None = Field(None, ge=0, description="Of a text or a list.")
+    each: Constraint | None = Field(None, description="What every item of a list must be.")
+    optional: bool = Field(False, description="Whether the argument may be left out.")
+    from_: list[Origin] | None = Field(
+        None, alias="from", description="Where the value must come from."
+    )
+    ask_from: list[Origin] = Field(
+        default_factory=list, description="Sources that make the effect 'ask'."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for low, high in (("min", "max"), ("min_length", "max_length")):
+            a, b = getattr(self, low), getattr(self, high)
+            if a is not None and b is not None and a > b:
+                raise ValueError(f"'{low}' is more than '{high}'")
+        return self
+
+
+class Approval(_Model):
+    """Who says yes, and for how long that holds."""
+
+    by: list[str] = Field(default_factory=list, description="Persons or roles; empty: anyone.")
+    expires: float = Field(900.0, gt=0, description="Seconds.")
+    count: int = Field(1, ge=1, description="How many persons must say yes.")
+
+
+class Rate(_Model):
+    """How often a tool may run."""
+
+    calls: int = Field(ge=1)
+    seconds: float = Field(gt=0)
+    per: Literal["task", "agent", "policy"] = "task"
+
+
+class Cost(_Model):
+    """What one call takes from a budget: a number, or the number in an argument."""
+
+    budget: str
+    amount: float = Field(1.0, ge=0)
+    argument: str | None = Field(None, description="JSON pointer of the argument to take.")
+
+
+class Budget(_Model):
+    """How much the calls may take altogether."""
+
+    limit: float = Field(ge=0)
+    per: Literal["task", "agent", "policy"] = "task"
+    seconds: float | None = Field(None, gt=0, description="The window; without it, for ever.")
+
+
+class ToolSpec(_Model):
+    """What trusted configuration says about one tool."""
+
+    description: str = ""
+    schema_: dict[str, Any] | None = Field(
+        None, alias="schema", description="The JSON Schema of the arguments."
+    )
+    side_effect: SideEffect = Field(SideEffect.EXTERNAL, strict=False)
+    idempotent: bool = Field(False, description="Whether a second run changes nothing more.")
+    delegable: bool = Field(True, description="Whether another agent may get this tool.")
+    approval: Approval | None = None
+    rate: Rate | None = None
+    cost: list[Cost] = Field(default_factory=list)
+
+
+class Rule(_Model):
+    """One rule. It holds where its tool, its scope and all its constraints hold."""
+
+    id: str = Field(min_length=1)
+    effect: Effect = Field(strict=False)
+    tools: list[str] = Field(default_factory=list, description="Tool names; '*' means every tool.")
+    side_effects: list[Annotated[SideEffect, Field(strict=False)]] = Field(
+        default_factory=list, description="Every tool of these classes."
+    )
+    scope: dict[str, list[str] | str] = Field(default_factory=dict)
+    arguments: dict[str, Constraint] = Field(
+        default_factory=dict, description="Argument name or JSON pointer to its constraint."
+    )
+    reason: str = ""
+    alternatives: list[str] = Field(default_factory=list)
+    approval: Approval | None = None
+    source: Source = Field(Source.TRUSTED_CONFIG, strict=False)
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.tools and not self.side_effects:
+            raise ValueError("a rule names 'tools' or 'side_effects'")
+        for key in self.scope:
+            if key not in SCOPE_KEYS:
+                raise ValueError(f"unknown scope '{key}'{yamlfile.nearest(key, SCOPE_KEYS)}")
+        if self.source not in (Source.TRUSTED_CONFIG, Source.USER_REQUEST):
+            raise ValueError(f"a rule never comes from '{self.source.value}'")
+        return self
+
+
+class ObservationSpec(_Model):
+    """Who can write the fields that a tool gives back. '*' in a pointer stands for one part."""
+
+    source: Source = Field(Source.TOOL_OBSERVATION, strict=False)
+    fields: dict[str, Annotated[Trust, Field(strict=False)]] = Field(default_factory=dict)
+    default: Trust | None = Field(
+        None, strict=False, description="Of other fields; without it, the general rules say."
+    )
+
+
+class Policy(_Model):
+    """A whole policy. ``hash`` names its content."""
+
+    steguard_gate: Literal[1] = 1
+    name: str = "policy"
+    version: str = "1"
+    tools: dict[str, ToolSpec] = Field(default_factory=dict)
+    rules: list[Rule] = Field(default_factory=list)
+    observations: dict[str, ObservationSpec] = Field(default_factory=dict)
+    budgets: dict[str, Budget] = Field(default_factory=dict)
+
+    _hash: str = PrivateAttr(default="")
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the policy's content; the order of its rules does not change it."""
+        if not self._hash:
+            data = self.model_dump(mode="json", by_alias=True)
+            data["rules"].sort(key=lambda rule: rule["id"])
+            self._hash = hashlib.sha256(canonical(data)).hexdigest()
+        return self._hash
+
+    def spec(self, tool: str) -> ToolSpec:
+        """What is known of a tool; the worst is assumed of a tool that is not declared."""
+        return self.tools.get(tool) or _UNKNOWN
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        seen: set[str] = set()
+        for rule in self.rules:
+            if rule.id in seen:
+                raise ValueError(f"two rules have the id '{rule.id}'")
+            seen.add(rule.id)
+        for name, tool in self.tools.items():
+            for cost in tool.cost:
+                if cost.budget not in self.budgets:
+                    hint = yamlfile.nearest(cost.budget, list(self.budgets))
+                    raise ValueError(f"tool '{name}': unknown budget '{cost.budget}'{hint}")
+        return self
+
+
+_UNKNOWN = ToolSpec.model_validate({})
+
+
+def load_policy(source: str | Path | Mapping[str, Any] | Policy) -> Policy:
+    """A policy from a file, a mapping or a policy. Raises :class:`PolicyError`."""
+    if isinstance(source, Policy):
+        return source
+    if isinstance(source, Mapping):
+        return _build(Marked(dict(source), {(): yamlfile.Mark("<policy>", 1, 1)}))
+    path = Path(source).expanduser()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(f"the policy cannot be read: {error}", file=str(path)) from None
+    return parse_policy(text, str(path))
+
+
+def parse_policy(text: str, file: str = "<policy>") -> Policy:
+    """A policy from YAML text. Raises :class:`PolicyError`."""
+    try:
+        return _build(yamlfile.parse(text, file))
+    except PolicyError:
+        raise
+    except ProfileError as error:
+        raise PolicyError(
+            error.message, file=error.file, line=error.line, column=error.column
+        ) from None
+
+
+def _build(marked: Marked) -> Policy:
+    if not isinstance(marked.data, dict):
+        raise _error(marked, "a policy is a mapping of keys to values", ())
+    try:
+        return Policy.model_validate(marked.data)
+    except ValidationError as error:
+        faults = [_fault(marked, item) for item in error.errors()]
+    first = faults[0]
+    raise PolicyError(
+        first.message,
+        file=first.file,
+        line=first.line,
+        column=first.column,
+        problems=[str(fault) for fault in faults[1:]],
+    )
+
+
+def _error(marked: Marked, message: str, path: tuple[str | int, ...]) -> PolicyError:
+    at = marked.mark(path)
+    if at is None:
+        return PolicyError(message)
+    return PolicyError(message, file=at.file, line=at.line, column=at.column)
+
+
+def _fault(marked: Marked, item: Any) -> PolicyError:
+    path = tuple(item["loc"])
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return _error(marked, f"{'.'.join(map(str, path)) or 'policy'}: {message}", path)
