@@ -74,10 +74,12 @@ class ReservationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question to a person about one execution, and the answer.
+    """A question to persons about one execution, and their answer.
 
     ``digest`` is that of exactly what will run and ``key`` that of the one execution it is for.
-    Times are seconds since 1970.
+    ``approvers`` are the persons or roles that may answer (empty: anyone), ``needed`` of them
+    must say yes, and ``granted_by`` are those who did. ``lifetime`` is in seconds: the question
+    waits that long, and the answer holds that long. Times are seconds since 1970.
     """
 
     ID: ClassVar[str] = "id"
@@ -90,7 +92,11 @@ class Approval:
     arguments: Mapping[str, Any]
     at: float
     expires_at: float
+    lifetime: float
     reason: str = ""
+    approvers: tuple[str, ...] = ()
+    needed: int = 1
+    granted_by: tuple[str, ...] = ()
     state: ApprovalState = ApprovalState.PENDING
     decided_by: str | None = None
     decided_at: float | None = None
@@ -126,10 +132,10 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """What a tool gave back: each leaf with its JSON pointer and the source it came from.
+class ObservationRecord:
+    """What a tool gave back, with the source and the trust of each leaf.
 
-    ``fields`` maps a pointer to ``{"value": ..., "source": ...}``.
+    ``fields`` maps a JSON pointer to ``{"source": ..., "trust": ...}``; the value is in ``data``.
     """
 
     ID: ClassVar[str] = "id"
@@ -137,8 +143,12 @@ class Observation:
     execution: str
     tool: str
     task: str
+    call_id: str
+    arguments: Mapping[str, Any]
+    data: Any
+    source: str
     at: float
-    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +212,28 @@ class AuditRecord:
 
 
 Record = (
-    Approval | Execution | Observation | OutboxEntry | BudgetAccount | Reservation | AuditRecord
+    Approval
+    | Execution
+    | ObservationRecord
+    | OutboxEntry
+    | BudgetAccount
+    | Reservation
+    | AuditRecord
 )
 R = TypeVar(
-    "R", Approval, Execution, Observation, OutboxEntry, BudgetAccount, Reservation, AuditRecord
+    "R",
+    Approval,
+    Execution,
+    ObservationRecord,
+    OutboxEntry,
+    BudgetAccount,
+    Reservation,
+    AuditRecord,
 )
 KINDS: tuple[type[Record], ...] = (
     Approval,
     Execution,
-    Observation,
+    ObservationRecord,
     OutboxEntry,
     BudgetAccount,
     Reservation,
@@ -226,8 +249,15 @@ class Transaction(Protocol):
         """The store's time. It never goes back, whatever the clock of the machine does."""
         ...
 
+    def lock(self, *names: str) -> None:
+        """Wait until no other transaction holds these names; hold them until this one ends.
+
+        Take the names in this order: execution, approval, budgets.
+        """
+        ...
+
     def get(self, kind: type[R], key: str | int) -> R | None:
-        """The record with this key; it stays as it is until the transaction ends."""
+        """The record with this key."""
         ...
 
     def add(self, record: Record) -> bool:
@@ -278,8 +308,17 @@ class StateStore(Protocol):
 
 
 def canonical_json(value: Any) -> str:
-    """JSON that is the same for equal data, whatever the order of its keys."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """JSON that is the same for equal data, whatever the order of its keys; ASCII only.
+
+    Raises ValueError or TypeError for what is no JSON.
+    """
+    return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def plain_text(text: str) -> str:
+    """The text as every database takes it: what UTF-8 has no form for, and NUL, is escaped."""
+    safe = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return safe.replace("\x00", "\\x00")
 
 
 def chained(
@@ -303,10 +342,10 @@ def audit_draft(
     plain = json.loads(canonical_json(dict(detail)))
     return {
         "event": event,
-        "task": task,
-        "agent": agent,
-        "tool": tool,
-        "key": key,
+        "task": plain_text(task),
+        "agent": plain_text(agent),
+        "tool": plain_text(tool),
+        "key": plain_text(key),
         "digest": digest,
         "detail": plain,
     }
@@ -361,6 +400,9 @@ class _MemoryTransaction:
     @property
     def now(self) -> float:
         return self._now
+
+    def lock(self, *names: str) -> None:
+        """One transaction runs at a time."""
 
     def get(self, kind: type[R], key: str | int) -> R | None:
         changed: Any = self.changes.get((kind, key))
