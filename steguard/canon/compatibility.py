@@ -1,0 +1,208 @@
+"""Whether two versions of a subject understand each other.
+
+``backward``: the new version reads every message of the old one. ``forward``: the old version
+reads every message of the new one. ``full``: both. Each break names the field and shows a value
+that one side writes and the other side refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from steguard.canon.fieldtypes import (
+    FLOAT_MAX,
+    INT_MAX,
+    INT_MIN,
+    NUMBER_LENGTH,
+    FieldSpec,
+    ValueFault,
+)
+from steguard.canon.subjects import CONTROL, Fields, Subject
+
+Mode = Literal["backward", "forward", "full"]
+ANY_ACTION = "*"
+"""Stands for every action that neither version names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One reason why a reader refuses what a writer may send.
+
+    ``field`` is None where the whole action is refused. ``example`` is a value of the field that
+    the writer may send and the reader refuses, None where the field is missing or unknown.
+    """
+
+    action: str
+    field: str | None
+    message: str
+    example: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """The breaks in both directions."""
+
+    old: Subject
+    new: Subject
+    backward_breaks: tuple[Break, ...]
+    forward_breaks: tuple[Break, ...]
+
+    @property
+    def backward(self) -> bool:
+        """Whether the new version reads every message of the old one."""
+        return not self.backward_breaks
+
+    @property
+    def forward(self) -> bool:
+        """Whether the old version reads every message of the new one."""
+        return not self.forward_breaks
+
+    @property
+    def full(self) -> bool:
+        return self.backward and self.forward
+
+    def breaks(self, mode: Mode) -> tuple[Break, ...]:
+        """The breaks that matter for a mode."""
+        backward = self.backward_breaks if mode != "forward" else ()
+        return backward + (self.forward_breaks if mode != "backward" else ())
+
+
+def compare(old: Subject, new: Subject) -> Compatibility:
+    """Compare two versions of a subject."""
+    return Compatibility(old, new, tuple(_breaks(old, new)), tuple(_breaks(new, old)))
+
+
+def _breaks(writer: Subject, reader: Subject) -> Iterator[Break]:
+    """Why the reader refuses messages that the writer may send."""
+    named = dict.fromkeys([*writer.actions, *reader.actions, *CONTROL, ANY_ACTION])
+    for action in named:
+        sent, known = writer.fields(action), reader.fields(action)
+        if sent is None:
+            continue
+        if known is None:
+            where = f"{reader.name} {reader.version}"
+            yield Break(action, None, f"{where} has no action '{action}'.")
+            continue
+        yield from _field_breaks(action, sent, known)
+
+
+def _field_breaks(action: str, sent: Fields, known: Fields) -> Iterator[Break]:
+    for name, spec in sent.items():
+        if name not in known:
+            yield Break(action, name, f"The reader has no field '{name}'.")
+            continue
+        example = refused_value(spec, known[name])
+        if example is not None:
+            yield Break(
+                action,
+                name,
+                f"'{name}' can be {_shown(example)}, which the reader refuses: "
+                f"{_refusal(known[name], example)}",
+                example,
+            )
+    for name, spec in known.items():
+        if spec.required and not (name in sent and sent[name].required):
+            yield Break(action, name, f"The reader requires '{name}', and the writer can leave it out.")
+
+
+def refused_value(writer: FieldSpec, reader: FieldSpec) -> Any:
+    """A value that the writer's field can have and the reader's field refuses, else None.
+
+    It is enough to try the corners: the limits, and one value more than the reader can list.
+    """
+    for value in corners(writer, reader):
+        if not _takes(reader, value):
+            return value
+    return None
+
+
+def _takes(spec: FieldSpec, value: Any) -> bool:
+    try:
+        spec.read(value)
+    except ValueFault:
+        return False
+    return True
+
+
+def _refusal(spec: FieldSpec, value: Any) -> str:
+    try:
+        spec.read(value)
+    except ValueFault as fault:
+        return fault.message
+    return ""
+
+
+def _shown(value: Any) -> str:
+    text = f"[{', '.join(value)}]" if isinstance(value, list) else f"'{value}'"
+    return text if len(text) <= 60 else text[:56] + "...'"
+
+
+def corners(writer: FieldSpec, reader: FieldSpec) -> list[Any]:
+    """Values of the writer's field, one of which the reader refuses if it refuses any."""
+    scalars = [v for v in _scalars(writer, reader) if _takes(_single(writer), v)]
+    if not writer.many:
+        return list(scalars)
+    least = max(1, writer.min_items)
+    lists: list[Any] = [[scalar] * least for scalar in scalars]
+    most = writer.max_items
+    if most is None:
+        most = max(writer.min_items, (reader.max_items or 0) + 1)
+    return [*lists, [scalars[0]] * writer.min_items, [scalars[0]] * most]
+
+
+def _single(spec: FieldSpec) -> FieldSpec:
+    return replace(spec, many=False)
+
+
+def _scalars(writer: FieldSpec, reader: FieldSpec) -> Sequence[str]:
+    kind = writer.type.kind
+    more = len(reader.type.members) + 1
+    if kind == "enum":
+        return writer.type.members
+    if kind == "bool":
+        return ("true", "false")
+    if kind == "date":
+        return [f"{year:04}-01-01" for year in (9999, *range(1, more + 1))]
+    if kind == "int":
+        return _with_unit(writer, _whole_numbers(writer, more))
+    if kind == "float":
+        return _with_unit(writer, _numbers(writer, more))
+    return _texts(writer, reader, more)
+
+
+def _whole_numbers(writer: FieldSpec, more: int) -> list[str]:
+    low = INT_MIN if writer.min is None else int(writer.min)
+    high = INT_MAX if writer.max is None else int(writer.max)
+    return [str(n) for n in (high, *range(low, min(high, low + more) + 1))]
+
+
+def _numbers(writer: FieldSpec, more: int) -> list[str]:
+    """The limits, each also with zeros behind the point, up to the longest form."""
+    limits = [f"-{FLOAT_MAX}" if writer.min is None else str(writer.min)]
+    limits.append(FLOAT_MAX if writer.max is None else str(writer.max))
+    found = []
+    for limit in limits:
+        body, mark, exponent = str(limit).lower().partition("e")
+        pointed = body if "." in body else body + "."
+        rest = len(pointed) + len(mark) + len(exponent)
+        found.append(limit)
+        found += [
+            f"{pointed}{'0' * zeros}{mark}{exponent}"
+            for zeros in (*range(1, more + 1), max(1, NUMBER_LENGTH - rest))
+        ]
+    return found
+
+
+def _with_unit(writer: FieldSpec, numbers: Sequence[str]) -> list[str]:
+    if writer.unit is None:
+        return list(numbers)
+    return [*numbers, *(f"{number} {writer.unit}" for number in numbers)]
+
+
+def _texts(writer: FieldSpec, reader: FieldSpec, more: int) -> list[str]:
+    most = writer.max_length
+    if most is None:
+        most = max(1, reader.max_length or 0) + 1
+    return ["", "a" * most, "\n", *(chr(0x4E00 + n) for n in range(more + 1))]
