@@ -27,7 +27,9 @@ class Gate:
     without it, a gate can decide but not execute what needs them.
     """
 
-    def __init__(self, policy: Policy | str | Path | Mapping[str, Any], store: State | None = None) -> None:
+    def __init__(
+        self, policy: Policy | str | Path | Mapping[str, Any], store: State | None = None
+    ) -> None:
         self.policy = load_policy(policy)
         self.store = store
 
