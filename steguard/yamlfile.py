@@ -49,10 +49,19 @@ class Marked:
         return ProfileError(message, file=at.file, line=at.line, column=at.column)
 
 
-def parse(text: str, file: str) -> Marked:
-    """Read one YAML document. Raises :class:`ProfileError` with file, line and column."""
+class _PlainLoader(yaml.SafeLoader):
+    """Every scalar stays the text that stands in the file: ``no`` is no truth value."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - the form that PyYAML reads
+
+
+def parse(text: str, file: str, *, plain: bool = False) -> Marked:
+    """Read one YAML document; with ``plain`` every scalar stays text.
+
+    Raises :class:`ProfileError` with file, line and column.
+    """
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _PlainLoader(text) if plain else yaml.SafeLoader(text)
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
