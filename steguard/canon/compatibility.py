@@ -11,15 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from steguard.canon.fieldtypes import (
+from steguard.canon.model import MAX_DIGITS
+from steguard.canon.payload import (
     FLOAT_MAX,
     INT_MAX,
     INT_MIN,
-    NUMBER_LENGTH,
-    FieldSpec,
+    Fields,
+    PayloadField,
     ValueFault,
 )
-from steguard.canon.subjects import CONTROL, Fields, Subject
+from steguard.canon.subjects import CONTROL, Subject
 
 Mode = Literal["backward", "forward", "full"]
 ANY_ACTION = "*"
@@ -104,10 +105,12 @@ def _field_breaks(action: str, sent: Fields, known: Fields) -> Iterator[Break]:
             )
     for name, spec in known.items():
         if spec.required and not (name in sent and sent[name].required):
-            yield Break(action, name, f"The reader requires '{name}', and the writer can leave it out.")
+            yield Break(
+                action, name, f"The reader requires '{name}', and the writer can leave it out."
+            )
 
 
-def refused_value(writer: FieldSpec, reader: FieldSpec) -> Any:
+def refused_value(writer: PayloadField, reader: PayloadField) -> Any:
     """A value that the writer's field can have and the reader's field refuses, else None.
 
     It is enough to try the corners: the limits, and one value more than the reader can list.
@@ -118,7 +121,7 @@ def refused_value(writer: FieldSpec, reader: FieldSpec) -> Any:
     return None
 
 
-def _takes(spec: FieldSpec, value: Any) -> bool:
+def _takes(spec: PayloadField, value: Any) -> bool:
     try:
         spec.read(value)
     except ValueFault:
@@ -126,7 +129,7 @@ def _takes(spec: FieldSpec, value: Any) -> bool:
     return True
 
 
-def _refusal(spec: FieldSpec, value: Any) -> str:
+def _refusal(spec: PayloadField, value: Any) -> str:
     try:
         spec.read(value)
     except ValueFault as fault:
@@ -139,7 +142,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:56] + "...'"
 
 
-def corners(writer: FieldSpec, reader: FieldSpec) -> list[Any]:
+def corners(writer: PayloadField, reader: PayloadField) -> list[Any]:
     """Values of the writer's field, one of which the reader refuses if it refuses any."""
     scalars = [v for v in _scalars(writer, reader) if _takes(_single(writer), v)]
     if not writer.many:
@@ -152,11 +155,11 @@ def corners(writer: FieldSpec, reader: FieldSpec) -> list[Any]:
     return [*lists, [scalars[0]] * writer.min_items, [scalars[0]] * most]
 
 
-def _single(spec: FieldSpec) -> FieldSpec:
+def _single(spec: PayloadField) -> PayloadField:
     return replace(spec, many=False)
 
 
-def _scalars(writer: FieldSpec, reader: FieldSpec) -> Sequence[str]:
+def _scalars(writer: PayloadField, reader: PayloadField) -> Sequence[str]:
     kind = writer.type.kind
     more = len(reader.type.members) + 1
     if kind == "enum":
@@ -172,13 +175,13 @@ def _scalars(writer: FieldSpec, reader: FieldSpec) -> Sequence[str]:
     return _texts(writer, reader, more)
 
 
-def _whole_numbers(writer: FieldSpec, more: int) -> list[str]:
+def _whole_numbers(writer: PayloadField, more: int) -> list[str]:
     low = INT_MIN if writer.min is None else int(writer.min)
     high = INT_MAX if writer.max is None else int(writer.max)
-    return [str(n) for n in (high, *range(low, min(high, low + more) + 1))]
+    return [str(n) for n in (high, *range(low, min(high, low + more) + 1))] + ["-0"]
 
 
-def _numbers(writer: FieldSpec, more: int) -> list[str]:
+def _numbers(writer: PayloadField, more: int) -> list[str]:
     """The limits, each also with zeros behind the point, up to the longest form."""
     limits = [f"-{FLOAT_MAX}" if writer.min is None else str(writer.min)]
     limits.append(FLOAT_MAX if writer.max is None else str(writer.max))
@@ -190,18 +193,18 @@ def _numbers(writer: FieldSpec, more: int) -> list[str]:
         found.append(limit)
         found += [
             f"{pointed}{'0' * zeros}{mark}{exponent}"
-            for zeros in (*range(1, more + 1), max(1, NUMBER_LENGTH - rest))
+            for zeros in (*range(1, more + 1), max(1, MAX_DIGITS - rest))
         ]
     return found
 
 
-def _with_unit(writer: FieldSpec, numbers: Sequence[str]) -> list[str]:
+def _with_unit(writer: PayloadField, numbers: Sequence[str]) -> list[str]:
     if writer.unit is None:
         return list(numbers)
     return [*numbers, *(f"{number} {writer.unit}" for number in numbers)]
 
 
-def _texts(writer: FieldSpec, reader: FieldSpec, more: int) -> list[str]:
+def _texts(writer: PayloadField, reader: PayloadField, more: int) -> list[str]:
     most = writer.max_length
     if most is None:
         most = max(1, reader.max_length or 0) + 1

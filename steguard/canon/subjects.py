@@ -29,27 +29,18 @@ from pathlib import Path
 from typing import Any
 
 from steguard import yamlfile
-from steguard.canon.fieldtypes import (
-    INT_MAX,
-    INT_MIN,
-    FieldSpec,
-    ValueFault,
-    parse_type,
-)
 from steguard.canon.model import TypeRef, Version, is_name
+from steguard.canon.payload import INT_MAX, INT_MIN, Fields, PayloadField, ValueFault
+from steguard.canon.types import parse_type
 from steguard.errors import ProfileError
 from steguard.yamlfile import Marked, nearest
 
-Fields = Mapping[str, FieldSpec]
-
 _KEYS = ("canon-subject", "subject", "version", "description", "payload", "actions")
-_OPTIONS = (
-    "type required unit min max max_length min_items max_items description".split()
-)
+_OPTIONS = "type required unit min max max_length min_items max_items description".split()
 
 
-def _texts(*names: str, required: tuple[str, ...] = ()) -> dict[str, FieldSpec]:
-    return {name: FieldSpec(name, TypeRef("text"), required=name in required) for name in names}
+def _texts(*names: str, required: tuple[str, ...] = ()) -> dict[str, PayloadField]:
+    return {name: PayloadField(name, TypeRef("text"), required=name in required) for name in names}
 
 
 CONTROL: Mapping[str, Fields] = {
@@ -103,49 +94,6 @@ def read_version(text: str) -> Version:
     return version
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadFault:
-    """What is wrong with a payload: the place in it, whether the key is meant, and the remedy."""
-
-    path: tuple[str | int, ...]
-    kind: str
-    message: str
-    suggestion: str
-    at_key: bool = False
-
-
-def read_payload(
-    fields: Fields, payload: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[PayloadFault]]:
-    """The typed payload and everything that is wrong with it."""
-    typed: dict[str, Any] = {}
-    faults: list[PayloadFault] = []
-    for name, value in payload.items():
-        spec = fields.get(name)
-        if spec is None:
-            valid = ", ".join(fields) or "none"
-            near = _near(name, fields)
-            remedy = f"Write '{near}'." if near else f"Remove it. The fields are: {valid}."
-            faults.append(
-                PayloadFault(
-                    (name,), "unknown-field", f"There is no field '{name}' here.", remedy, True
-                )
-            )
-            continue
-        try:
-            typed[name] = spec.read(value)
-        except ValueFault as fault:
-            faults.append(PayloadFault((name,), fault.kind, fault.message, fault.suggestion))
-    for name, spec in fields.items():
-        if spec.required and name not in payload:
-            faults.append(
-                PayloadFault(
-                    (), "missing-field", f"The field '{name}' is missing.", f"Add '{name}: {spec.shape}'."
-                )
-            )
-    return typed, faults
-
-
 def load_subject(text: str, file: str) -> Subject:
     """Read one subject file. Raises :class:`ProfileError` with every fault of the file."""
     marked = yamlfile.parse(text, file, plain=True)
@@ -189,8 +137,8 @@ class _Reader:
         for key in data:
             if key not in _KEYS:
                 self._problem(f"unknown key '{key}'{nearest(key, _KEYS)}", key)
-        format = self._version(data, "canon-subject")
-        if format is not None and format.major != 1:
+        language = self._version(data, "canon-subject")
+        if language is not None and language.major != 1:
             self._problem("this program reads 'canon-subject: v1.0'", "canon-subject")
         name, version = self._name(data), self._version(data, "version")
         actions = {
@@ -232,7 +180,7 @@ class _Reader:
         self._problem(f"'{key}' is a mapping of action names to fields", key)
         return {}
 
-    def _fields(self, value: Any, *path: str) -> dict[str, FieldSpec]:
+    def _fields(self, value: Any, *path: str) -> dict[str, PayloadField]:
         if value in ("", None):
             return {}
         if not isinstance(value, dict):
@@ -241,7 +189,7 @@ class _Reader:
         read = {name: self._field(name, given, *path, name) for name, given in value.items()}
         return {name: spec for name, spec in read.items() if spec is not None}
 
-    def _field(self, name: str, given: Any, *path: str) -> FieldSpec | None:
+    def _field(self, name: str, given: Any, *path: str) -> PayloadField | None:
         before = len(self._problems)
         if not is_name(name):
             self._problem(f"'{name}' is no field name; use letters, digits and '_'", *path)
@@ -254,7 +202,7 @@ class _Reader:
         kind = self._type(given[0] if many else given, path)
         if kind is None:
             return None
-        spec = FieldSpec(
+        spec = PayloadField(
             name,
             kind,
             many,
@@ -273,13 +221,12 @@ class _Reader:
         return spec if len(self._problems) == before else None
 
     def _type(self, given: Any, path: tuple[str, ...]) -> TypeRef | None:
-        try:
-            return parse_type(given if isinstance(given, str) else str(given))
-        except ValueError as error:
-            at = (*path, "type") if (*path, "type") in self._marked.marks else path
-            message = str(error) if given is not None else "the field has no 'type'"
-            self._problem(message, *at)
-            return None
+        read = parse_type(given if isinstance(given, str) else str(given))
+        if isinstance(read, TypeRef):
+            return read
+        at = (*path, "type") if (*path, "type") in self._marked.marks else path
+        self._problem("the field has no 'type'" if given is None else str(read), *at)
+        return None
 
     def _read(
         self,
@@ -298,7 +245,7 @@ class _Reader:
             return default
 
 
-def _misfits(spec: FieldSpec) -> Iterator[tuple[str, str]]:
+def _misfits(spec: PayloadField) -> Iterator[tuple[str, str]]:
     """Options that the type does not have, and limits that leave no value."""
     number, text = spec.type.kind in ("int", "float"), spec.type.kind in ("text", "path")
     for key, present, fits, owner in (
@@ -314,7 +261,10 @@ def _misfits(spec: FieldSpec) -> Iterator[tuple[str, str]]:
     if spec.min is not None and spec.max is not None and spec.min > spec.max:
         yield "min", f"'min' ({spec.min}) is more than 'max' ({spec.max})"
     if spec.max_items is not None and spec.min_items > spec.max_items:
-        yield "min_items", f"'min_items' ({spec.min_items}) is more than 'max_items' ({spec.max_items})"
+        yield (
+            "min_items",
+            f"'min_items' ({spec.min_items}) is more than 'max_items' ({spec.max_items})",
+        )
     for key in ("max_length", "max_items"):
         if getattr(spec, key) == 0:
             yield key, f"'{key}' is at least 1"
@@ -322,7 +272,7 @@ def _misfits(spec: FieldSpec) -> Iterator[tuple[str, str]]:
     if spec.type.kind == "int" and any(b != b.to_integral_value() for b in bounds):
         yield "min", f"the limits of {spec.type} are whole numbers"
     if spec.type.kind == "int" and any(not INT_MIN <= b <= INT_MAX for b in bounds):
-        yield "min", f"the limits of {spec.type} have 64 bits"
+        yield "min", f"a limit of {spec.type} has too many digits"
 
 
 def _truth(text: str) -> bool:
@@ -338,7 +288,7 @@ def _unit(text: str) -> str:
 
 
 def _number(text: str) -> Decimal:
-    value = FieldSpec("limit", TypeRef("float"))
+    value = PayloadField("limit", TypeRef("float"))
     try:
         value.read(text)
     except ValueFault:
@@ -352,13 +302,6 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _near(name: str, valid: Mapping[str, Any]) -> str | None:
-    from difflib import get_close_matches
-
-    found = get_close_matches(name, list(valid), n=1, cutoff=0.6)
-    return found[0] if found else None
-
-
 def _hint(name: str, valid: Mapping[str, Any]) -> str:
     return nearest(name, list(valid))
 
@@ -370,4 +313,3 @@ def read_subject_file(path: Path) -> Subject:
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"the file cannot be read: {error}", file=str(path)) from None
     return load_subject(text, str(path))
-
