@@ -33,21 +33,19 @@ class Approvals:
     def __init__(self, store: StateStore) -> None:
         self._store = store
 
-    def list(
-        self, *, state: ApprovalState | None = None, task: str | None = None
-    ) -> list[Approval]:
+    def all(self, *, state: ApprovalState | None = None, task: str | None = None) -> list[Approval]:
         """All approvals, the oldest first; what is too old is shown as expired."""
 
         def work(tx: Transaction) -> list[Approval]:
             equal = {} if task is None else {"task": task}
-            seen = [_as_of(approval, tx.now) for approval in tx.find(Approval, **equal)]
+            seen = [_as_of(approval, tx.now) for approval in tx.find(Approval, equal)]
             return [each for each in seen if state is None or each.state is state]
 
         return self._store.read(work)
 
-    def pending(self, *, task: str | None = None) -> Sequence[Approval]:
+    def pending(self, *, task: str | None = None) -> list[Approval]:
         """The questions that wait for a person."""
-        return self.list(state=ApprovalState.PENDING, task=task)
+        return self.all(state=ApprovalState.PENDING, task=task)
 
     def get(self, approval_id: str) -> Approval:
         """One approval. Raises :class:`ApprovalError` where there is none."""
@@ -76,7 +74,7 @@ class Approvals:
         def work(tx: Transaction) -> list[Approval]:
             found: list[Approval] = []
             for state in _OPEN:
-                for each in tx.find(Approval, state=state):
+                for each in tx.find(Approval, {"state": state}):
                     if each.expires_at <= tx.now:
                         tx.lock(_lock(each.id))
                         expired = settled(tx, each.id)
@@ -158,11 +156,20 @@ def request(
 
 def latest(tx: Transaction, digest: str, key: str) -> Approval | None:
     """The last approval for exactly this, as of now. Holds it until the transaction ends."""
-    found = tx.find(Approval, digest=digest, key=key, newest=True, limit=1)
+    found = tx.find(Approval, {"digest": digest, "key": key}, newest=True, limit=1)
     if not found:
         return None
     tx.lock(_lock(found[0].id))
-    return settled(tx, found[0].id)
+    approval = tx.get(Approval, found[0].id)
+    return _as_of(approval, tx.now) if approval else None
+
+
+def own(tx: Transaction, approval_id: str | None, digest: str) -> Approval | None:
+    """The approval that an execution spent, where it still covers exactly this."""
+    approval = tx.get(Approval, approval_id) if approval_id else None
+    if approval is None or approval.digest != digest or approval.expires_at <= tx.now:
+        return None
+    return approval if approval.state is ApprovalState.SPENT else None
 
 
 def spend(tx: Transaction, approval: Approval) -> None:

@@ -18,7 +18,7 @@ def records(
     """The records, the oldest first; ``limit`` keeps the newest."""
     wanted = {"task": task, "key": key, "tool": tool, "event": event}
     equal = {name: value for name, value in wanted.items() if value is not None}
-    found = store.read(lambda tx: tx.find(AuditRecord, newest=True, limit=limit, **equal))
+    found = store.read(lambda tx: tx.find(AuditRecord, equal, newest=True, limit=limit))
     return found[::-1]
 
 

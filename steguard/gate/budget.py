@@ -18,7 +18,7 @@ from steguard.gate.state import (
     Reservation,
     ReservationState,
     Transaction,
-    plain_text,
+    label,
 )
 
 # Sums of decimal fractions are compared after this rounding: 0.1 + 0.2 is within 0.3.
@@ -79,7 +79,7 @@ def charges(policy: Policy, call: ToolCall, context: Context) -> list[Charge]:
 
 def agent_of(context: Context) -> str:
     """The agent that acts: the last of the delegation, else that of the scope."""
-    return plain_text(context.agents[-1] if context.agents else context.scope.get("agent", ""))
+    return label(context.agents[-1] if context.agents else context.scope.get("agent", ""))
 
 
 def shortage(tx: Transaction, wanted: Sequence[Charge]) -> Shortage | None:
@@ -126,12 +126,12 @@ def release(tx: Transaction, key: str) -> None:
 
 def holds(tx: Transaction, key: str) -> bool:
     """Whether the execution has its charges written down."""
-    kept = tx.find(Reservation, execution=key)
+    kept = tx.find(Reservation, {"execution": key})
     return any(each.state is not ReservationState.RELEASED for each in kept)
 
 
 def _held(tx: Transaction, key: str) -> list[Reservation]:
-    held = tx.find(Reservation, execution=key, state=ReservationState.RESERVED)
+    held = tx.find(Reservation, {"execution": key, "state": ReservationState.RESERVED})
     tx.lock(*sorted({each.budget for each in held}))
     return held
 
@@ -148,13 +148,13 @@ def _used(tx: Transaction, charge: Charge) -> float:
     if charge.seconds is None:
         account = tx.get(BudgetAccount, charge.account)
         return account.used if account else 0.0
-    recent = tx.find(Reservation, budget=charge.account, since=tx.now - charge.seconds)
+    recent = tx.find(Reservation, {"budget": charge.account}, since=tx.now - charge.seconds)
     return sum(each.amount for each in recent if each.state is not ReservationState.RELEASED)
 
 
 def _account(name: str, per: str, policy: Policy, context: Context) -> str:
     whom = {"task": context.task_id, "agent": agent_of(context), "policy": policy.name}[per]
-    return plain_text(f"{name}|{per}:{whom}")
+    return label(f"{name}|{per}:{whom}")
 
 
 def _amount(cost: Cost, call: ToolCall) -> float:

@@ -26,6 +26,7 @@ from steguard.errors import SteguardError
 
 T = TypeVar("T")
 Clock = Callable[[], float]
+_LABEL = 250
 
 
 class StateError(SteguardError):
@@ -271,11 +272,11 @@ class Transaction(Protocol):
     def find(
         self,
         kind: type[R],
+        equal: Mapping[str, Any] | None = None,
         *,
         since: float | None = None,
         limit: int | None = None,
         newest: bool = False,
-        **equal: Any,
     ) -> list[R]:
         """Records whose fields equal these, by time; ``since`` leaves out what is not later."""
         ...
@@ -321,6 +322,14 @@ def plain_text(text: str) -> str:
     return safe.replace("\x00", "\\x00")
 
 
+def label(text: str) -> str:
+    """A name that a database can index: plain, and a long one ends in its own digest."""
+    plain = plain_text(text)
+    if len(plain) <= _LABEL:
+        return plain
+    return f"{plain[: _LABEL - 65]}~{hashlib.sha256(plain.encode()).hexdigest()}"
+
+
 def chained(
     drafts: Iterable[Mapping[str, Any]], last: AuditRecord | None, now: float
 ) -> list[AuditRecord]:
@@ -328,7 +337,8 @@ def chained(
     records = []
     for draft in drafts:
         seq, previous = (last.seq + 1, last.hash) if last else (1, "")
-        record = AuditRecord(seq=seq, at=now, previous=previous, hash="", **draft)
+        at = max(now, last.at) if last else now
+        record = AuditRecord(seq=seq, at=at, previous=previous, hash="", **draft)
         last = replace(record, hash=record.computed_hash())
         records.append(last)
     return records
@@ -342,10 +352,10 @@ def audit_draft(
     plain = json.loads(canonical_json(dict(detail)))
     return {
         "event": event,
-        "task": plain_text(task),
-        "agent": plain_text(agent),
-        "tool": plain_text(tool),
-        "key": plain_text(key),
+        "task": label(task),
+        "agent": label(agent),
+        "tool": label(tool),
+        "key": label(key),
         "digest": digest,
         "detail": plain,
     }
@@ -425,20 +435,20 @@ class _MemoryTransaction:
     def find(
         self,
         kind: type[R],
+        equal: Mapping[str, Any] | None = None,
         *,
         since: float | None = None,
         limit: int | None = None,
         newest: bool = False,
-        **equal: Any,
     ) -> list[R]:
-        check_fields(kind, equal)
+        wanted = check_fields(kind, equal or {})
         merged: dict[str | int, Any] = dict(self._records[kind])
         merged.update({key: record for (of, key), record in self.changes.items() if of is kind})
         found = [
             record
             for record in merged.values()
             if (since is None or record.at > since)
-            and all(getattr(record, name) == value for name, value in equal.items())
+            and all(getattr(record, name) == value for name, value in wanted.items())
         ]
         found.sort(key=lambda record: (record.at, _key(record)), reverse=newest)
         return found[:limit]
@@ -457,12 +467,13 @@ class _MemoryTransaction:
         self.drafts.append(audit_draft(event, task, agent, tool, key, digest, detail))
 
 
-def check_fields(kind: type[Record], equal: Mapping[str, Any]) -> None:
+def check_fields(kind: type[Record], equal: Mapping[str, Any]) -> Mapping[str, Any]:
     """A wrong field name is the caller's mistake and must not look like an empty result."""
     known = {each.name for each in fields(kind)}
     for name in equal:
         if name not in known:
             raise StateError(f"{kind.__name__} has no field {name!r}.")
+    return equal
 
 
 def _key(record: Record) -> str | int:
