@@ -111,7 +111,7 @@ def reserve(tx: Transaction, key: str, wanted: Iterable[Charge]) -> None:
 
 def settle(tx: Transaction, key: str, amounts: dict[str, float] | None = None) -> None:
     """The execution took what it reserved, or these amounts by account."""
-    for held in _held(tx, key):
+    for held in _held(tx, key, ReservationState.RESERVED):
         amount = (amounts or {}).get(held.budget, held.amount)
         tx.put(replace(held, amount=amount, state=ReservationState.SETTLED))
         _book(tx, held.budget, amount - held.amount)
@@ -119,7 +119,7 @@ def settle(tx: Transaction, key: str, amounts: dict[str, float] | None = None) -
 
 def release(tx: Transaction, key: str) -> None:
     """The execution took nothing."""
-    for held in _held(tx, key):
+    for held in _held(tx, key, ReservationState.RESERVED, ReservationState.SETTLED):
         tx.put(replace(held, state=ReservationState.RELEASED))
         _book(tx, held.budget, -held.amount)
 
@@ -130,8 +130,8 @@ def holds(tx: Transaction, key: str) -> bool:
     return any(each.state is not ReservationState.RELEASED for each in kept)
 
 
-def _held(tx: Transaction, key: str) -> list[Reservation]:
-    held = tx.find(Reservation, {"execution": key, "state": ReservationState.RESERVED})
+def _held(tx: Transaction, key: str, *states: ReservationState) -> list[Reservation]:
+    held = [each for each in tx.find(Reservation, {"execution": key}) if each.state in states]
     tx.lock(*sorted({each.budget for each in held}))
     return held
 

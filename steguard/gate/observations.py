@@ -43,6 +43,7 @@ def of_task(store: StateStore, task: str) -> tuple[Observation, ...]:
 
 
 def _fields(policy: Policy | None, seen: Observation) -> dict[str, dict[str, str]]:
+    """A field whose trust nobody states is content."""
     return {
         pointer: {"source": seen.source.value, "trust": Trust.CONTENT.value}
         for pointer, _ in leaves(seen.data)

@@ -32,7 +32,9 @@ class Database:
 
     def __init__(self, url: str, *, upgrade: bool = True) -> None:
         self.url = parse_url(url)
-        self.name = self.url.render_as_string(hide_password=True)
+        self.name = make_url(url).render_as_string(hide_password=True)
+        if not upgrade:
+            _require_file(self.url, self.name)
         self._engine = _engine(self.url)
         self._process = os.getpid()
         self._forked = threading.Lock()
@@ -41,6 +43,11 @@ class Database:
     @property
     def postgresql(self) -> bool:
         return self._engine.dialect.name == "postgresql"
+
+    @property
+    def version(self) -> str | None:
+        """The number of the tables' version."""
+        return self._guarded(lambda: migrate.version(self._engine, self.name))
 
     def transact(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
         """Run the function in one transaction. It may run again after a clash with another."""
@@ -112,6 +119,14 @@ def _sqlite(url: URL) -> URL:
     if not folder.is_dir():
         raise StoreUnavailable(f"The folder {folder} of {url.database} is not there. Make it.")
     return url.set(drivername="sqlite+pysqlite")
+
+
+def _require_file(url: URL, name: str) -> None:
+    """Opening a SQLite file makes it; who only looks must not."""
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+        raise StoreUnavailable(
+            f"There is no store {name}. Name the right one, or make it: steguard gate store upgrade"
+        )
 
 
 def _engine(url: URL) -> Engine:
