@@ -138,7 +138,7 @@ class Context:
     ``step``. ``agents`` is the chain of delegation, the first agent first. ``request`` is the
     user's own text. ``trusted`` are values from trusted configuration, by name.
     ``policy_version`` is the version with which the task began; the gate always decides with
-    the policy that it holds now.
+    the policy that it holds now. ``seen`` is the gate's own: what it worked out from the rest.
     """
 
     task_id: str = ""
@@ -149,6 +149,7 @@ class Context:
     observations: tuple[Observation, ...] = ()
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     policy_version: str | None = None
+    seen: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

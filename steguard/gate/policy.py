@@ -35,6 +35,9 @@ class PolicyError(ProfileError):
     """A gate policy cannot be used (file, line, column)."""
 
 
+_EVIDENCE = ("named_record", "request_words", "named_content", "content", "unknown")
+
+
 def _pattern(text: str) -> str:
     try:
         regex.compile(text)
@@ -45,7 +48,7 @@ def _pattern(text: str) -> str:
 
 def _origin(text: str) -> str:
     label, _, rest = text.partition(":")
-    names = [*(source.value for source in Source), Trust.CONTENT.value]
+    names = [*(source.value for source in Source), *_EVIDENCE]
     if label not in names:
         raise ValueError(f"unknown source '{label}'{yamlfile.nearest(label, names)}")
     if rest and label in (Source.USER_REQUEST, Source.TRUSTED_CONFIG):
@@ -88,6 +91,9 @@ class Constraint(_Model):
     )
     ask_from: list[Origin] = Field(
         default_factory=list, description="Sources that make the effect 'ask'."
+    )
+    links: Constraint | None = Field(
+        None, description="What each URL, email address and account number in the text must be."
     )
 
     @model_validator(mode="after")
@@ -198,6 +204,7 @@ class Policy(_Model):
     budgets: dict[str, Budget] = Field(default_factory=dict)
 
     _hash: str = PrivateAttr(default="")
+    _compiled: Any = PrivateAttr(default=None)
 
     @property
     def hash(self) -> str:
