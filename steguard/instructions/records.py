@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
+from steguard.instructions.keys import is_a
+
 LEVELS = ("agent", "project", "workflow", "stage", "step", "tool")
 """The levels of a scope, from wide to narrow. A rule without any of them is global."""
 
@@ -124,8 +126,8 @@ class Scope(_Record):
         )
 
     def overlaps(self, other: Scope) -> bool:
-        """Whether there is a state in which both apply. One state may offer many tools."""
-        levels = ((self.level(name), other.level(name)) for name in LEVELS if name != "tool")
+        """Whether there is a state in which both apply."""
+        levels = ((self.level(name), other.level(name)) for name in LEVELS)
         return all(not mine or not theirs or set(mine) & set(theirs) for mine, theirs in levels)
 
     def describe(self) -> str:
@@ -176,7 +178,7 @@ class Instruction(_Record):
     artifacts: Names = Field((), description="Kinds of product that the rule is for; empty: all.")
     kind: Kind = Kind.OUTPUT_REQUIREMENT
     key: str | None = Field(
-        None, pattern=r"^[a-z0-9_]+([.-][a-z0-9_*]+)*$", description="The semantic key."
+        None, pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_*]+)*$", description="The semantic key."
     )
     value: JsonValue = None
     text: str = ""
@@ -220,8 +222,9 @@ class Instruction(_Record):
 
     def applies(self, state: State) -> bool:
         """Whether scope and product fit; the status is the registry's affair."""
-        fits = not self.artifacts or state.artifact in self.artifacts
-        return fits and self.scope.matches(state)
+        made = state.artifact
+        fits = made is not None and any(is_a(made, name) for name in self.artifacts)
+        return (fits or not self.artifacts) and self.scope.matches(state)
 
     def with_status(self, status: Status) -> Instruction:
         return self.model_copy(update={"status": status})

@@ -1,0 +1,347 @@
+"""Key and value become claims.
+
+A value is a scalar (equality), a list (one of), or a mapping of relations::
+
+    {min: 1500, max: 2500}      {above: 0, below: 1}       {between: [5, 9]}
+    {one_of: [en, zh]}          {not: html}                {none_of: [html, pdf]}
+    {requires: [Risks]}         {forbids: [maybe]}         {starts_with: "Dear"}
+
+Text like ``1500-2500``, ``<= 500 words`` or ``at least 3`` is read as a range.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from steguard.instructions.claims import (
+    Affix,
+    BadValue,
+    Bound,
+    Claim,
+    Has,
+    NeedsTool,
+    NoneOf,
+    OneOf,
+    Setting,
+    scalar,
+    scalars,
+)
+from steguard.instructions.keys import COUNTS, LENGTHS, OUTPUT, TERM, Key, Role, Subject, read_key
+from steguard.instructions.records import Instruction
+from steguard.instructions.toolvalues import tool_claims
+from steguard.yamlfile import nearest
+
+_UNITS = {
+    "ms": 0.001, "millisecond": 0.001, "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60,
+    "h": 3600, "hour": 3600, "d": 86400, "day": 86400, "week": 604800,
+    "b": 1, "byte": 1, "kb": 1e3, "kib": 1024, "mb": 1e6, "mib": 1024**2, "gb": 1e9,
+    "gib": 1024**3, "percent": 1, "%": 1,
+}  # fmt: skip
+_NUMBER = r"[-+]?\d+(?:[.,_]?\d+)*(?:\.\d+)?"
+_UNIT = r"(?:\s*(?P<unit>[A-Za-z%][A-Za-z_%]*))?"
+_RANGE = re.compile(
+    rf"(?P<open>[\[(])?\s*(?P<a>{_NUMBER})\s*(?:-|–|—|\.\.\.?|to|,)\s*(?P<b>{_NUMBER})\s*"
+    rf"(?P<close>[\])])?{_UNIT}"
+)
+_COMPARE = re.compile(
+    rf"(?P<op><=|>=|<|>|=|≤|≥|at most|at least|up to|no more than|no less than|more than|"
+    rf"less than|fewer than|over|under|exactly|max|min|maximum|minimum)\s*(?P<a>{_NUMBER}){_UNIT}",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(rf"(?P<a>{_NUMBER}){_UNIT}")
+_BELOW = ("<", "less than", "fewer than", "under")
+_ABOVE = (">", "more than", "over")
+_LOW = (">=", "≥", "at least", "no less than", "min", "minimum")
+_HIGH = ("<=", "≤", "at most", "up to", "no more than", "max", "maximum")
+
+
+def claims_of(rule: Instruction, products: frozenset[str] = frozenset()) -> list[Claim]:
+    """The claims of a rule. Raises :class:`BadValue`."""
+    claims: list[Claim] = [NeedsTool(tool) for tool in rule.needs.tools]
+    if rule.key is None:
+        if rule.value is not None:
+            raise BadValue("a value needs a 'key' that says what it is the value of")
+        return claims
+    key = read_key(rule.key)
+    if rule.value is None:
+        raise BadValue(f"the key '{rule.key}' needs a value")
+    if key.path[0] == "tools" and not _is_tool_number(key):
+        return [*claims, *tool_claims(key, rule.value)]
+    return [*claims, *_claims(key, rule.value, products)]
+
+
+def _is_tool_number(key: Key) -> bool:
+    inner = any(part in ("args", "arguments") for part in key.path[1:])
+    return key.role in (Role.MAX, Role.MIN) or inner
+
+
+def _claims(key: Key, value: Any, products: frozenset[str]) -> list[Claim]:
+    if key.path[0] == "budget" and key.role is Role.PLAIN and scalar(value)[0] == "number":
+        key = replace(key, role=Role.MAX)
+    if key.path[-1] == "word" and key.role in (Role.REQUIRED, Role.FORBIDDEN, Role.ALLOWED):
+        listed = value if isinstance(value, list) else [value]
+        if all(scalar(item)[0] == "text" for item in listed):
+            key = replace(key, path=(*key.path[:-1], TERM))
+    subject = key.subject(products)
+    return _BY_ROLE[key.role](subject, value)
+
+
+def _max(subject: Subject, value: Any) -> list[Claim]:
+    number, subject = _quantity(subject, value)
+    limit = Setting(subject, Role.MAX, ("number", number), -number)
+    return [limit, Bound(subject, high=number)]
+
+
+def _min(subject: Subject, value: Any) -> list[Claim]:
+    number, subject = _quantity(subject, value)
+    limit = Setting(subject, Role.MIN, ("number", number), number)
+    return [limit, Bound(subject, low=number)]
+
+
+def _required(subject: Subject, value: Any) -> list[Claim]:
+    kind, plain = scalar(value)
+    if kind == "bool":
+        switch = Setting(subject, Role.REQUIRED, (kind, plain), float(plain))
+        return [switch, Bound(subject, low=1)] if plain else [switch]
+    if kind == "number":
+        return _min(subject, value)
+    if isinstance(value, Mapping):
+        return _relations(subject, value)
+    return [Has(subject, scalars(value))]
+
+
+def _forbidden(subject: Subject, value: Any) -> list[Claim]:
+    kind, plain = scalar(value)
+    if kind == "bool":
+        switch = Setting(subject, Role.FORBIDDEN, (kind, plain), float(plain))
+        return [switch, Bound(subject, high=0)] if plain else [switch]
+    if isinstance(value, Mapping):
+        raise BadValue("write the forbidden values as a list")
+    return [NoneOf(subject, scalars(value))]
+
+
+def _allowed(subject: Subject, value: Any) -> list[Claim]:
+    kind, plain = scalar(value)
+    if kind == "bool":
+        switch = Setting(subject, Role.ALLOWED, (kind, plain), float(not plain))
+        return [switch] if plain else [switch, Bound(subject, high=0)]
+    if isinstance(value, Mapping):
+        return _relations(subject, value)
+    return [OneOf(subject, scalars(value))]
+
+
+def _affix(subject: Subject, value: Any) -> list[Claim]:
+    if not isinstance(value, str) or not value.strip():
+        raise BadValue("write the phrase as text")
+    name = "start" if subject.name.endswith(Role.STARTS.value) else "end"
+    head = subject.name.rpartition(".")[0]
+    return [Affix(Subject(subject.space, f"{head}.{name}" if head else name), _phrase(value))]
+
+
+def _enabled(subject: Subject, value: Any, *, on: bool = True) -> list[Claim]:
+    kind, plain = scalar(value)
+    if kind != "bool":
+        raise BadValue("write true or false")
+    named = Subject(subject.space, f"{subject.name}.enabled")
+    return [OneOf(named, frozenset({("bool", plain is on)}))]
+
+
+def _plain(subject: Subject, value: Any) -> list[Claim]:
+    if isinstance(value, Mapping):
+        return _relations(subject, value)
+    if isinstance(value, list):
+        return [OneOf(subject, scalars(value))]
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in ("required", "mandatory"):
+            return _required(subject, True)
+        if word in ("forbidden", "prohibited"):
+            return _forbidden(subject, True)
+        if word == "optional":
+            return _required(subject, False)
+        read = _read_range(subject, value)
+        if read is not None:
+            return [read]
+    kind, plain = scalar(value)
+    if kind == "number":
+        return [Bound(subject, plain, plain)]
+    return [OneOf(subject, frozenset({(kind, plain)}))]
+
+
+_BY_ROLE: dict[Role, Callable[[Subject, Any], list[Claim]]] = {
+    Role.PLAIN: _plain,
+    Role.MAX: _max,
+    Role.MIN: _min,
+    Role.REQUIRED: _required,
+    Role.FORBIDDEN: _forbidden,
+    Role.ALLOWED: _allowed,
+    Role.STARTS: _affix,
+    Role.ENDS: _affix,
+    Role.ENABLED: _enabled,
+    Role.DISABLED: lambda subject, value: _enabled(subject, value, on=False),
+}
+
+_RELATIONS = {
+    "min": "low", "gte": "low", "ge": "low", "at_least": "low", "minimum": "low", "from": "low",
+    "max": "high", "lte": "high", "le": "high", "at_most": "high", "maximum": "high", "to": "high",
+    "above": "above", "gt": "above", "more_than": "above", "greater_than": "above",
+    "exclusive_min": "above", "exclusive_minimum": "above",
+    "below": "below", "lt": "below", "less_than": "below", "fewer_than": "below",
+    "exclusive_max": "below", "exclusive_maximum": "below",
+    "exactly": "equal", "equals": "equal", "eq": "equal", "is": "equal", "value": "equal",
+    "between": "between", "range": "between",
+    "one_of": "in", "in": "in", "enum": "in", "any_of": "in", "allowed": "in", "only": "in",
+    "not": "out", "not_in": "out", "none_of": "out", "ne": "out", "not_equal": "out",
+    "requires": "has", "required": "has", "require": "has", "includes": "has", "include": "has",
+    "contains": "has", "all_of": "has", "must_include": "has",
+    "forbids": "out", "forbidden": "out", "forbid": "out", "excludes": "out", "exclude": "out",
+    "must_not_include": "out", "starts_with": "start", "ends_with": "end",
+    "unit": "unit", "type": "type",
+}  # fmt: skip
+
+
+def _relations(subject: Subject, value: Mapping[str, Any]) -> list[Claim]:
+    known = {name: _RELATIONS[name] for name in value if name in _RELATIONS}
+    if not known:
+        return [OneOf(subject, frozenset({scalar(dict(value))}))]
+    for name in value:
+        if name not in _RELATIONS:
+            raise BadValue(f"unknown relation '{name}'{nearest(name, sorted(_RELATIONS))}")
+    factor, subject = _unit(subject, value.get("unit"))
+    claims: list[Claim] = []
+    for name, relation in sorted(known.items()):
+        claims += _relation(subject, name, relation, value[name], factor)
+    if not claims:
+        raise BadValue("the value has no relation; write one such as 'max'")
+    return claims
+
+
+def _relation(subject: Subject, name: str, relation: str, given: Any, factor: float) -> list[Claim]:
+    if relation in ("low", "high", "above", "below"):
+        number = _number(given, name) * factor
+        is_low, opened = relation in ("low", "above"), relation in ("above", "below")
+        if is_low:
+            return [Bound(subject, low=number, low_open=opened)]
+        return [Bound(subject, high=number, high_open=opened)]
+    if relation == "between":
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise BadValue(f"'{name}' takes a list of two numbers")
+        low, high = (_number(item, name) * factor for item in given)
+        return [Bound(subject, low, high)]
+    if relation == "equal":
+        kind, plain = scalar(given)
+        if kind == "number":
+            return [Bound(subject, plain * factor, plain * factor)]
+        return [OneOf(subject, scalars(given))]
+    if relation in ("start", "end"):
+        if not isinstance(given, str) or not given.strip():
+            raise BadValue(f"'{name}' takes text")
+        return [Affix(Subject(subject.space, relation), _phrase(given))]
+    if relation in ("unit", "type"):
+        return []
+    if isinstance(given, bool) and name in ("required", "forbidden", "allowed"):
+        return _BY_ROLE[Role(name)](subject, given)
+    makers: dict[str, type[Has | OneOf | NoneOf]] = {"has": Has, "in": OneOf, "out": NoneOf}
+    values = frozenset(
+        (kind, plain * factor) if kind == "number" else (kind, plain)
+        for kind, plain in scalars(given)
+    )
+    return [makers[relation](subject, values)]
+
+
+def _read_range(subject: Subject, text: str) -> Claim | None:
+    """A range that is written as text, None where the text is no range."""
+    found = _RANGE.fullmatch(text.strip())
+    if found and _parse(found["a"]) <= _parse(found["b"]):
+        factor, subject = _unit(subject, found["unit"])
+        low, high = _parse(found["a"]) * factor, _parse(found["b"]) * factor
+        return Bound(subject, low, high, found["open"] == "(", found["close"] == ")")
+    found = _COMPARE.fullmatch(text.strip())
+    if found:
+        factor, subject = _unit(subject, found["unit"])
+        number, sign = _parse(found["a"]) * factor, found["op"].lower()
+        if sign in _LOW or sign in _ABOVE:
+            return Bound(subject, low=number, low_open=sign in _ABOVE)
+        if sign in _HIGH or sign in _BELOW:
+            return Bound(subject, high=number, high_open=sign in _BELOW)
+        return Bound(subject, number, number)
+    found = _QUANTITY.fullmatch(text.strip())
+    if found and found["unit"] and _is_unit(found["unit"]):
+        factor, subject = _unit(subject, found["unit"])
+        number = _parse(found["a"]) * factor
+        return Bound(subject, number, number)
+    return None
+
+
+def _quantity(subject: Subject, value: Any) -> tuple[float, Subject]:
+    """A number, with or without a unit, and the subject that the unit makes."""
+    if isinstance(value, Mapping) and set(value) <= {"value", "unit"} and "value" in value:
+        factor, subject = _unit(subject, value.get("unit"))
+        return _number(value["value"], "value") * factor, subject
+    if isinstance(value, str):
+        found = _QUANTITY.fullmatch(value.strip())
+        if found:
+            factor, subject = _unit(subject, found["unit"])
+            return _parse(found["a"]) * factor, subject
+    return _number(value, "the limit"), subject
+
+
+def _unit(subject: Subject, unit: Any) -> tuple[float, Subject]:
+    """The factor of a unit; a unit of text (``words``) makes a length a count of it."""
+    if unit is None:
+        return 1.0, subject
+    if not isinstance(unit, str) or not _is_unit(unit):
+        raise BadValue(f"unknown unit '{unit}'; write words, sentences, seconds, minutes, kb ...")
+    text = unit.strip().lower()
+    noun = read_key(text).path
+    head, _, last = subject.name.rpartition(".")
+    if ".".join(noun) in COUNTS and text not in ("s", "second", "seconds"):
+        name = ".".join(noun)
+        if last in LENGTHS:
+            return 1.0, Subject(subject.space, f"{head}.{name}" if head else name)
+        if subject.name != name and last != name:
+            raise BadValue(f"the key counts '{last}' but the unit is '{unit}'")
+        return 1.0, subject
+    return float(_UNITS.get(text, _UNITS.get(text.removesuffix("s"), 1.0))), subject
+
+
+def _is_unit(unit: str) -> bool:
+    text = unit.strip().lower()
+    return (
+        text in _UNITS
+        or text.removesuffix("s") in _UNITS
+        or ".".join(read_key(text).path) in COUNTS
+    )
+
+
+def _number(value: Any, name: str) -> float:
+    kind, plain = scalar(value)
+    if kind != "number" or not math.isfinite(plain):
+        raise BadValue(f"'{name}' takes a number, not {value!r}")
+    return float(plain)
+
+
+def _parse(text: str) -> float:
+    text = re.sub(r"[,_](?=\d{3}(?!\d))", "", text)
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _phrase(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def products_of(rules: Iterable[Instruction], artifact: str | None = None) -> frozenset[str]:
+    """The names of products that rules speak of."""
+    names = {name for rule in rules for name in rule.artifacts}
+    keys = (read_key(rule.key).product() for rule in rules if rule.key)
+    names |= {name for name in keys if name is not None}
+    if artifact:
+        names.add(artifact)
+    return frozenset(names - {OUTPUT})
