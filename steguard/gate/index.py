@@ -70,12 +70,13 @@ class _Sources:
 
     allowed: tuple[_Origin, ...]
     asked: tuple[_Origin, ...]
+    known: frozenset[str]
 
     def judge(self, value: Any, seen: Seen, forbids: bool) -> tuple[Verdict, bool, str, str]:
         """The verdict, whether to ask, and the leaf and place that say so."""
         ask, at, place = False, "", ""
         for pointer, leaf in leaves(value):
-            if leaf is None or leaf == "" or isinstance(leaf, bool):
+            if leaf is None or leaf == "" or isinstance(leaf, bool) or leaf in self.known:
                 continue
             evidence = seen.evidence(leaf)
             if any(origin.takes(one) for origin in self.allowed for one in evidence):
@@ -288,6 +289,10 @@ def _condition(
 
 def _sources(constraint: Constraint) -> Iterable[_Sources]:
     if constraint.from_ is not None or constraint.ask_from:
-        yield _Sources(_origins(constraint.from_ or ()), _origins(constraint.ask_from))
+        yield _Sources(
+            _origins(constraint.from_ or ()),
+            _origins(constraint.ask_from),
+            frozenset(constraint.known),
+        )
     if constraint.each is not None:
         yield from _sources(constraint.each)

@@ -44,6 +44,10 @@ _ADDRESS = _words(
     "assignee assignees sender from handle ip server bucket remote destination target audience "
     "group groups team room chat number callback redirect repo repository tenant"
 )
+NET_WORDS = _words(
+    "url urls uri link links website site webhook endpoint host hostname domain server callback "
+    "redirect"
+)
 _SECRET = _words(
     "password passwd pwd secret token pin otp passphrase credential credentials apikey"
 )

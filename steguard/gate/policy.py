@@ -92,6 +92,9 @@ class Constraint(_Model):
     ask_from: list[Origin] = Field(
         default_factory=list, description="Sources that make the effect 'ask'."
     )
+    known: list[str] = Field(
+        default_factory=list, description="Texts that need no source, such as words of the schema."
+    )
     links: Constraint | None = Field(
         None, description="What each URL, email address and account number in the text must be."
     )

@@ -28,7 +28,8 @@ import regex
 from steguard.gate import kinds
 from steguard.gate.model import Context, Observation, Source, Trust, leaves
 from steguard.gate.policy import ObservationSpec, Policy
-from steguard.gate.request import Name, Request, fold
+from steguard.gate.request import Name, Request
+from steguard.gate.words import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,10 @@ class Seen:
             found.append(REQUEST)
         found += [self._of_field(one) for one in self.fields.get(key, ()) if not one.echo]
         found += self._of_content(value)
+        found = found or [UNKNOWN]
         if isinstance(value, str) and self.request.shares_word(value):
             found.append(Evidence("request_words"))
-        return found or [UNKNOWN]
+        return found
 
     def _of_field(self, one: _Field) -> Evidence:
         named = one.record.named and not (one.party and self._ambiguous(one))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -12,14 +12,8 @@ import regex
 
 from steguard.gate import kinds
 from steguard.gate.model import leaves
-from steguard.gate.words import MONTHS, STOP, nouns_alike, stem
-
-_BLANK = regex.compile(r"[\s\p{Cf}]+")
-
-
-def fold(text: str) -> str:
-    """Text as it is compared: one form, no letter case, single blanks, no invisible signs."""
-    return _BLANK.sub(" ", unicodedata.normalize("NFC", text)).strip().casefold()
+from steguard.gate.verbs import negated_clauses
+from steguard.gate.words import MONTHS, STOP, fold, nouns_alike, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +26,11 @@ class Name:
 
 
 class Request:
-    """The user's request, read once."""
+    """The user's request, read once; what it says not to do names nothing."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, whole: bool = False) -> None:
+        for clause in () if whole else negated_clauses(text):
+            text = text.replace(clause, " ")
         self.text = text
         self._folded = fold(text)
 
@@ -74,6 +70,15 @@ class Request:
         """The days that the request names; the year is None where it does not say it."""
         return frozenset(_dates(self._folded))
 
+    @cached_property
+    def durations(self) -> frozenset[int]:
+        """The lengths in days that the request gives: three nights, 2 weeks."""
+        found = regex.findall(rf"\b(\d{{1,2}}|{_COUNT_WORDS})[ -](night|day|week)", self._folded)
+        return frozenset(
+            (int(n) if n.isdigit() else _COUNTS.index(n)) * (7 if unit == "week" else 1)
+            for n, unit in found
+        )
+
     def holds(self, value: Any) -> bool:
         """Whether the request says this value, whole."""
         if isinstance(value, bool) or value is None:
@@ -83,11 +88,15 @@ class Request:
         text = fold(str(value))
         if not text or not self._folded:
             return False
+        if _TIME_OF_DAY.fullmatch(text):
+            return True
         if regex.fullmatch(r"\d{1,3}", text):
             return bool(regex.search(_ID_IN_TEXT.format(text), self._folded))
         day = iso_day(text)
         if day is not None:
-            return day in self.dates or (None, *day[1:]) in self.dates
+            return any(
+                one in self.dates for shift in (0, *self.durations) for one in _both(day, shift)
+            )
         if _URL.match(text):
             return plain_url(str(value)) in self.urls
         if regex.search(_WHOLE.format(regex.escape(text)), self._folded) is None:
@@ -185,6 +194,18 @@ def iso_day(text: str) -> tuple[int, int, int] | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
+def _both(day: tuple[int, int, int], shift: int) -> Iterable[tuple[int | None, int, int]]:
+    """A day some days earlier, with and without its year."""
+    try:
+        at = date(*day) - timedelta(days=shift)
+    except (ValueError, OverflowError):
+        return ()
+    return (at.year, at.month, at.day), (None, at.month, at.day)
+
+
+_COUNTS = "zero one two three four five six seven eight nine ten".split()
+_COUNT_WORDS = "|".join(_COUNTS)
+_TIME_OF_DAY = regex.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?")
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?:,?\s+(\d{4}))?"

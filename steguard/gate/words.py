@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 
+import regex
+
 from steguard import resources
+
+_BLANK = regex.compile(r"[\s\p{Cf}]+")
+
+
+def fold(text: str) -> str:
+    """Text as it is compared: one form, no letter case, single blanks, no invisible signs."""
+    return _BLANK.sub(" ", unicodedata.normalize("NFC", text)).strip().casefold()
+
 
 MONTHS = {
     name: number
@@ -15,6 +26,11 @@ MONTHS = {
     )
     for name in names.split()
 }
+
+RELATIVE_DAYS = frozenset(
+    """today tomorrow tonight yesterday monday tuesday wednesday thursday friday saturday sunday
+    weekend next""".split()
+)
 
 STOP = frozenset(
     """a about above all also am an and any are as at be because been before but by can could did
