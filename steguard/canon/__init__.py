@@ -17,3 +17,48 @@ True
 | ``grammar`` | the language as GBNF, Lark and regex for constrained decoding |
 | ``raw`` | the exact text, invisible characters by name |
 """
+
+from steguard.canon.condition import ConditionError, evaluate, parse_condition, to_cel
+from steguard.canon.document import Document, parse_document, parse_documents
+from steguard.canon.lexicon import Lexicon, load_lexicon
+from steguard.canon.message import ParseResult, parse_message, parse_messages
+from steguard.canon.model import Message, Placeholder, TypeRef, Version, Within
+from steguard.canon.problems import CanonFinding, Problem
+from steguard.canon.render import (
+    message_from_json,
+    message_json,
+    render_condition,
+    render_message,
+    render_sentence,
+)
+from steguard.canon.sentence import SentenceResult, parse_sentence, parse_sentences
+
+__all__ = [
+    "CanonFinding",
+    "ConditionError",
+    "Document",
+    "Lexicon",
+    "Message",
+    "ParseResult",
+    "Placeholder",
+    "Problem",
+    "SentenceResult",
+    "TypeRef",
+    "Version",
+    "Within",
+    "evaluate",
+    "load_lexicon",
+    "message_from_json",
+    "message_json",
+    "parse_condition",
+    "parse_document",
+    "parse_documents",
+    "parse_message",
+    "parse_messages",
+    "parse_sentence",
+    "parse_sentences",
+    "render_condition",
+    "render_message",
+    "render_sentence",
+    "to_cel",
+]

@@ -93,17 +93,22 @@ def _escaped(text: str, slash: int) -> tuple[str, int]:
             slash,
             min(end, len(text)),
             f"'{text[slash:end]}' is no escape",
-            "Write a backslash as \\\\; escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH.",
+            'Write a backslash as \\\\; escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH.',
         )
     number = int(digits, 16)
     if 0xD800 <= number <= 0xDFFF or number > 0x10FFFF or number in (0xFFFE, 0xFFFF):
         raise BadEscape(
-            slash, end, f"'{text[slash:end]}' is no character", "Write \\UHHHHHHHH for one character."
+            slash,
+            end,
+            f"'{text[slash:end]}' is no character",
+            "Write \\UHHHHHHHH for one character.",
         )
     char = chr(number)
     if REFUSED_VALUE.match(char):
         raise BadEscape(
-            slash, end, f"{describe(char)} is refused: it changes the order of what a reader sees",
+            slash,
+            end,
+            f"{describe(char)} is refused: it changes the order of what a reader sees",
             "Take it out.",
         )
     return char, end

@@ -332,7 +332,9 @@ class Reader:
             while (deeper := self.peek()) is not None and deeper.indent > line.indent:
                 self.take()
             return Scalar(below.at, below.at, below.number + 1, below.indent + 1, style=BAD)
-        return self.items(below.indent, depth + 1) if listed else self.fields(below.indent, depth + 1)
+        return (
+            self.items(below.indent, depth + 1) if listed else self.fields(below.indent, depth + 1)
+        )
 
     def items(self, indent: int, depth: int) -> Items:
         """The list whose dashes stand at this indentation."""
@@ -413,14 +415,18 @@ class Reader:
         elif content[0] == "?" and content[1:2] in ("", " "):
             fault = problem("no-key", "complex keys do not exist", "Write 'key: value'.", ("key",))
         elif _is_item(content):
-            fault = problem("no-key", "a list stands below a key", "Write 'key:' above it.", ("key",))
+            fault = problem(
+                "no-key", "a list stands below a key", "Write 'key:' above it.", ("key",)
+            )
         elif content[0] == "{":
             fault = problem("flow-mapping", "flow mappings are refused", "Write one key a line.")
         elif content[0] == "'":
             fault = problem("bad-key", "a quoted key has double quotes", 'Write "key": value.')
         elif found := _TIGHT_KEY.match(content):
             start, end = at + found.end(), at + found.end() + 1
-            fault = problem("no-space-after-colon", "a blank is missing", "Write a blank after ':'.")
+            fault = problem(
+                "no-space-after-colon", "a blank is missing", "Write a blank after ':'."
+            )
         elif found := _LOOSE_KEY.match(content):
             start, end = at, at + found.end(1)
             if found[2] and _KEY.match(found[1] + ": x"):

@@ -74,6 +74,8 @@ class Document:
         """The finding for a problem: its path looked up in the text."""
         node = self.node(fault.path, fault.at)
         start, end = node.start, max(node.end, node.start)
+        if fault.at == "end":
+            start = end
         if fault.start is not None and isinstance(node, Scalar):
             shift = 1 if node.style in ("double", "single") else 0
             start = min(node.start + shift + fault.start, end)

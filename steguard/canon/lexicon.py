@@ -49,12 +49,13 @@ _FORMAT = "v1.0"
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb, its one sentence pattern, and whether it answers another message."""
+    """A verb, its one sentence pattern, whether it answers a message, its names elsewhere."""
 
     name: str
     pattern: str
     meaning: str = ""
     answers: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +124,37 @@ class Lexicon:
 
     def forbidden_in(self, text: str) -> re.Match[str] | None:
         """The first forbidden expression in the text, as a match on its lower-case form."""
-        return self._forbidden.search(text.lower()) if self.forbidden else None
+        pattern = self.forbidden_pattern
+        return pattern.search(text.lower()) if pattern is not None else None
+
+    @cached_property
+    def versions(self) -> dict[str, Version]:
+        """The versions that it reads, by their text."""
+        return {str(version): version for version in self.accepts}
+
+    @cached_property
+    def imperatives(self) -> frozenset[str]:
+        """The verbs that start a sentence of their own."""
+        return frozenset(v.name for v in self.verbs.values() if v.pattern == "request")
+
+    def verbs_in(self, language: str) -> dict[str, str]:
+        """The verbs by their name in a language; a verb without one keeps its own."""
+        return {verb.names.get(language, name): name for name, verb in self.verbs.items()}
 
     def advice(self, expression: str) -> tuple[str, str]:
         """The kind of a forbidden expression and what to write for it."""
         return self.forbidden[" ".join(expression.lower().split())]
 
     @cached_property
-    def _forbidden(self) -> re.Pattern[str]:
+    def avoided(self) -> frozenset[str]:
+        """Keywords and forbidden expressions: what no bare word of a sentence is."""
+        return KEYWORDS.union(self.forbidden)
+
+    @cached_property
+    def forbidden_pattern(self) -> re.Pattern[str] | None:
+        """All forbidden expressions as one pattern on lower-case text."""
+        if not self.forbidden:
+            return None
         longest_first = sorted(self.forbidden, key=len, reverse=True)
         words = [re.escape(w).replace(r"\ ", " +") for w in longest_first if w.isascii()]
         others = [re.escape(w) for w in longest_first if not w.isascii()]
@@ -259,7 +283,7 @@ class _Reader:
         if not isinstance(value, dict):
             self._fault("a verb is written as {pattern: request, meaning: ...}", *path)
             return Verb(name, "request")
-        self._keys(value, ("pattern", "meaning", "answers"), path)
+        self._keys(value, ("pattern", "meaning", "answers", "names"), path)
         pattern = value.get("pattern")
         if pattern not in PATTERNS:
             hint = nearest(str(pattern), PATTERNS)
@@ -267,7 +291,11 @@ class _Reader:
         answers = value.get("answers", False)
         if not isinstance(answers, bool):
             self._fault("'answers' is true or false", *path, "answers")
-        return Verb(name, str(pattern), str(value.get("meaning", "")), bool(answers))
+        names = value.get("names", {})
+        if not isinstance(names, dict) or not all(is_name(str(one)) for one in names.values()):
+            self._fault("'names' maps a language to the verb's name in it", *path, "names")
+            names = {}
+        return Verb(name, str(pattern), str(value.get("meaning", "")), bool(answers), names)
 
     def _field(self, name: str, value: Any) -> FieldSpec:
         path = ("fields", name)

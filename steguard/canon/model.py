@@ -18,7 +18,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import CoreSchema, core_schema
 
 NAME = r"[^\W\d][\w]*(?:[.-]\w+)*"
@@ -321,6 +329,23 @@ class Message(BaseModel):
     within: Within | None = None
     reply_to: str | None = None
     condition: Any = Field(default=None, alias="if")
+
+    @field_validator("condition", mode="before")
+    @classmethod
+    def _condition(cls, value: Any) -> Any:
+        from steguard.canon.messagecheck import condition_of
+
+        return condition_of(value)
+
+    @field_serializer("condition")
+    def _condition_text(self, value: Any) -> str | None:
+        from steguard.canon.render import render_condition
+
+        return None if value is None else render_condition(value)
+
+    @field_serializer("payload")
+    def _payload_data(self, value: dict[str, Any]) -> dict[str, Any]:
+        return plain(value)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

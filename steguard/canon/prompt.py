@@ -224,9 +224,8 @@ def guardrail_lines(prompt: CanonPrompt) -> list[str]:
         lines.append(style.line if style else f"Use this style: {spec.style}.")
     kinds = [kind.names[0] for term in spec.must_not_include if (kind := category(term))]
     if kinds:
-        lines.append(
-            f"Do not write {' or '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}."
-        )
+        others = f"{', '.join(kinds[:-1])} or " if kinds[1:] else ""
+        lines.append(f"Do not write {others}{kinds[-1]}.")
     return lines
 
 

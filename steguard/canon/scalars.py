@@ -64,7 +64,11 @@ def double(reader: Reader, raw: str, at: int, line: Line) -> Scalar:
         text = chars.unescape(raw[1:-1])
     except chars.BadEscape as error:
         _report(
-            reader, at + 1 + error.start, at + 1 + error.end, "bad-escape", error.message,
+            reader,
+            at + 1 + error.start,
+            at + 1 + error.end,
+            "bad-escape",
+            error.message,
             error.suggestion,
         )
         text, style = raw, BAD
@@ -120,9 +124,7 @@ def literal(reader: Reader, rest: str, at: int, line: Line) -> Scalar:
     return _scalar(line, at, end - at, text if rest == "|-" else text + "\n", "literal")
 
 
-def _quoted(
-    reader: Reader, rest: str, at: int, line: Line, pattern: re.Pattern[str]
-) -> Scalar:
+def _quoted(reader: Reader, rest: str, at: int, line: Line, pattern: re.Pattern[str]) -> Scalar:
     found = pattern.match(rest)
     if found is None:
         hint = f"Close it with {rest[0]} on this line; write a line end as \\n in double quotes."
@@ -210,9 +212,7 @@ def _items(reader: Reader, text: str, at: int, line: Line) -> AnyNode:
     return _scalar(line, at, len(text), text, BAD)
 
 
-def _flow_item(
-    reader: Reader, found: re.Match[str], at: int, line: Line
-) -> Scalar | None:
+def _flow_item(reader: Reader, found: re.Match[str], at: int, line: Line) -> Scalar | None:
     kind = found.lastgroup if found.lastgroup != "end" else None
     for kind in ("double", "single", "plain"):
         if found[kind] is not None:
@@ -258,9 +258,7 @@ def _bad_comment(reader: Reader, at: int) -> None:
 
 
 def _scalar(line: Line, at: int, length: int, text: str, style: str) -> Scalar:
-    return Scalar(
-        at, at + length, line.number + 1, at - line.start + 1, text=text, style=style
-    )
+    return Scalar(at, at + length, line.number + 1, at - line.start + 1, text=text, style=style)
 
 
 def _report(reader: Reader, start: int, end: int, rule: str, message: str, hint: str) -> None:

@@ -17,8 +17,15 @@ _INSTANT = re.compile(
 )
 _BARE = re.compile(r"([0-9]+) *(s|sec|secs|ms|m|min|mins|h|hr|hrs|d|day|days|week|weeks)\b")
 _LONG = {
-    "s": "seconds", "sec": "seconds", "secs": "seconds", "m": "minutes", "min": "minutes",
-    "mins": "minutes", "h": "hours", "hr": "hours", "hrs": "hours",
+    "s": "seconds",
+    "sec": "seconds",
+    "secs": "seconds",
+    "m": "minutes",
+    "min": "minutes",
+    "mins": "minutes",
+    "h": "hours",
+    "hr": "hours",
+    "hrs": "hours",
 }
 _WRITE = "Write 'within 30 seconds', or an instant such as 2026-01-31T18:00:00Z."
 
@@ -90,7 +97,9 @@ def _explain(text: str) -> BadTime:
     if re.match(r"0[0-9]", text) and "-" not in text:
         return BadTime("the amount starts with 0", "Take the 0 out.")
     if re.match(r"[0-9]+[.,][0-9]+ ", text):
-        return BadTime("the amount is a whole number", "Write a smaller unit, such as '90 minutes'.")
+        return BadTime(
+            "the amount is a whole number", "Write a smaller unit, such as '90 minutes'."
+        )
     if found := _BARE.match(text):
         unit = _LONG.get(found[2])
         if unit:
