@@ -288,7 +288,8 @@ def _loosened(name: str, by: list[Instruction], loose: list[Instruction]) -> Con
         ConflictKind.ACROSS,
         (name,),
         tuple(ordered([*by, *loose])),
-        f"{keys_of([*by, *loose])}: {_names(loose)} would loosen {_names(by)}, which has the higher authority.",
+        f"{keys_of([*by, *loose])}: {_names(loose)} would loosen {_names(by)}, "
+        "which has the higher authority.",
         _SETTLED,
         settled=True,
         aside=tuple(rule.ref for rule in loose),

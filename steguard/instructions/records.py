@@ -195,6 +195,9 @@ class Instruction(_Record):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
+    def __hash__(self) -> int:
+        return hash(self.ref)
+
     @property
     def ref(self) -> str:
         """``id@version``: one version of one rule."""

@@ -236,6 +236,10 @@ def _counts_possible(domains: dict[str, Domain], phrases: set[str], spaced: bool
     every = {name: domains.get(name) or Domain(integer=True) for name in MEASURES}
     for domain in every.values():
         domain.raise_low(0)
+    if any("." in name for name in domains):
+        # A rule about each sentence or paragraph speaks of a text that has one.
+        every["sentence"].raise_low(1)
+        every["paragraph"].raise_low(1)
     if not _parts_possible(every, spaced):
         return False
     values: dict[str, float] = dict.fromkeys(MEASURES, _TOP)
@@ -254,16 +258,16 @@ def _counts_possible(domains: dict[str, Domain], phrases: set[str], spaced: bool
 
 
 def _parts_possible(d: dict[str, Domain], spaced: bool) -> bool:
-    """The limits of one sentence and one paragraph against each other."""
+    """The limits of one sentence and one paragraph against each other; it tightens them."""
     sentence, paragraph, inside = d["sentence.word"], d["paragraph.word"], d["paragraph.sentence"]
-    least = inside.low * sentence.low
-    most = _times(inside.high, sentence.high)
     letters = 2 * sentence.low - 1 if spaced else sentence.low
-    return (
-        least <= paragraph.high
-        and paragraph.low <= most
-        and letters <= d["sentence.character"].high
-    )
+    if letters > d["sentence.character"].high:
+        return False
+    inside.raise_low(-(-paragraph.low // sentence.high) if sentence.high else 0)
+    inside.high = min(inside.high, _over(paragraph.high, sentence.low))
+    paragraph.raise_low(inside.low * sentence.low)
+    paragraph.high = min(paragraph.high, _times(inside.high, sentence.high))
+    return inside.low <= inside.high and paragraph.low <= paragraph.high
 
 
 def _limits(

@@ -95,8 +95,8 @@ def choose_versions(
 ) -> tuple[dict[str, Instruction], TaskRules]:
     """The version of each rule for this task, and the task with its pins and switches."""
     by_id: dict[str, list[Instruction]] = defaultdict(list)
-    for rule in store.rules():
-        by_id[rule.instruction_id].append(rule)
+    for known in store.rules():
+        by_id[known.instruction_id].append(known)
     rollouts = {r.instruction_id: r for r in store.rollouts()}
     chosen: dict[str, Instruction] = {}
     switches: list[Switch] = []
@@ -159,9 +159,8 @@ def select(
         bound[binding.instruction_id].append(binding)
     active: list[Instruction] = []
     for name, rule in chosen.items():
-        here = _bound(store, rule, bound[name], state) if name in bound else rule
-        if here is not None and here.applies(state):
-            active.append(here)
+        here = [rule] if name not in bound else _bound(store, rule, bound[name], state)
+        active += [one for one in here if one.applies(state)]
     own = list(extra)
     _refuse_twins(own, chosen)
     active += [rule for rule in own if usable(rule) and rule.applies(state)]
@@ -170,21 +169,21 @@ def select(
 
 def _bound(
     store: InstructionStore, rule: Instruction, bindings: Sequence[Binding], state: State
-) -> Instruction | None:
-    """The version that the bindings give here; None where none of them matches."""
+) -> list[Instruction]:
+    """The version that the bindings give here; none where no binding matches."""
     matching = [binding for binding in bindings if binding.scope.matches(state)]
     if not matching:
-        return None
+        return []
     versions = sorted({b.version for b in matching if b.version is not None}, key=version_key)
     if not versions or rule.kind.protects:
-        return rule
+        return [rule]
     if len(versions) > 1:
         raise InstructionError(
             f"'{rule.instruction_id}' is bound to the versions {', '.join(versions)} at once "
             f"({', '.join(b.scope.describe() for b in matching)}); keep one of the bindings"
         )
     found = store.get(rule.instruction_id, versions[0])
-    return found if still_usable(found) else rule
+    return [found if still_usable(found) else rule]
 
 
 def _refuse_twins(own: Sequence[Instruction], chosen: dict[str, Instruction]) -> None:

@@ -100,7 +100,7 @@ def _judge_tool(
     says = [say for rule in rules for say in _says(tool, rule, claims[rule.ref])]
     bound, by = "allow", list[Instruction]()
     for authority in sorted({say.rule.authority for say in says}, reverse=True):
-        level = [say for say in says if say.rule.authority == authority]
+        level = _merged([say for say in says if say.rule.authority == authority])
         left = frozenset(_STRICT[_STRICT.index(bound) :])
         loose = [say for say in level if not say.effects & left]
         for say in loose:
@@ -129,6 +129,13 @@ def _says(tool: str, rule: Instruction, claims: Iterable[Claim]) -> Iterable[_Sa
             yield _Say(rule, frozenset({claim.effect}), named=True)
         elif isinstance(claim, OnlyTools):
             yield _Say(rule, _USABLE if _listed(tool, claim.tools) else _DENY, named=False)
+
+
+def _merged(says: list[_Say]) -> list[_Say]:
+    """Lists of permitted tools of one authority permit what is in all of them."""
+    if any(not say.named and say.effects == _DENY for say in says):
+        return [say for say in says if say.named or say.effects == _DENY]
+    return says
 
 
 def _loosened(tool: str, by: list[Instruction], bound: str, say: _Say) -> ToolReport:

@@ -87,7 +87,17 @@ def _claims(key: Key, value: Any, products: frozenset[str]) -> list[Claim]:
         if all(scalar(item)[0] == "text" for item in listed):
             key = replace(key, path=(*key.path[:-1], TERM))
     subject = key.subject(products)
-    return _BY_ROLE[key.role](subject, value)
+    return [*_BY_ROLE[key.role](subject, value), *_implied(subject, value)]
+
+
+def _implied(subject: Subject, value: Any) -> list[Claim]:
+    """A schema makes the output JSON, a template makes it HTML."""
+    head, _, last = subject.name.rpartition(".")
+    form = {"schema": "json", "template": "html"}.get(last)
+    if form is None or value is False:
+        return []
+    named = Subject(subject.space, f"{head}.format" if head else "format")
+    return [OneOf(named, frozenset({("text", form)}))]
 
 
 def _max(subject: Subject, value: Any) -> list[Claim]:
@@ -137,7 +147,7 @@ def _allowed(subject: Subject, value: Any) -> list[Claim]:
 def _affix(subject: Subject, value: Any) -> list[Claim]:
     if not isinstance(value, str) or not value.strip():
         raise BadValue("write the phrase as text")
-    name = "start" if subject.name.endswith(Role.STARTS.value) else "end"
+    name = "start" if subject.name.endswith("start") else "end"
     head = subject.name.rpartition(".")[0]
     return [Affix(Subject(subject.space, f"{head}.{name}" if head else name), _phrase(value))]
 
