@@ -17,10 +17,11 @@ import hashlib
 import json
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from steguard.canon.document import parse_document
 from steguard.canon.lexicon import Lexicon, core
 from steguard.canon.message import parse_message
 from steguard.canon.model import Message
@@ -143,8 +144,9 @@ class Exchange:
         """Read what another agent sent. Never raises for what the text holds."""
         parsed = parse_message(text, lexicon=self.lexicon or core())
         if parsed.message is None:
-            log.warning("an invalid message came in: %d findings", len(parsed.findings))
-            return Received("invalid", None, {}, parsed.findings)
+            log.info("an invalid message came in: %d findings", len(parsed.findings))
+            answer = answer_unread(parsed.envelope, parsed.findings)
+            return Received("invalid", None, {}, parsed.findings, answer)
         message = parsed.message
         with handling(message):
             twin = self._twin(message)
@@ -157,14 +159,14 @@ class Exchange:
                     "Do not act on it again.",
                     Severity.WARNING,
                 )
-                found = (*parsed.findings, parsed.document.finding(problem))
+                found = (*parsed.findings, *_place(text, [problem]))
                 return Received("duplicate", message, {}, found)
             typed = self._typed(message)
             problems = [*typed.problems, *self.correlate(message)]
-            findings = (*parsed.findings, *map(parsed.document.finding, problems))
+            findings = _sorted(parsed.findings, _place(text, problems))
             wrong = [p for p in problems if p.severity is Severity.ERROR]
             if wrong:
-                log.warning("message %s is refused: %s", message.msg_id, wrong[0].message)
+                log.info("message %s is refused: %s", message.msg_id, wrong[0].message)
                 answer = Typed(message, typed.subject, {}, tuple(problems)).fail()
                 return Received("invalid", message, typed.payload, findings, answer)
             self._count(message, typed)
@@ -177,7 +179,7 @@ class Exchange:
         text = render_message(message)
         parsed = parse_message(text, lexicon=self.lexicon or core())
         problems = [*self._typed(message).problems, *self.correlate(message, sending=True)]
-        findings = (*parsed.findings, *map(parsed.document.finding, problems))
+        findings = _sorted(parsed.findings, _place(text, problems))
         if any(f.severity is Severity.ERROR for f in findings):
             raise MessageRefused(text, findings)
         self.remember(message)
@@ -273,12 +275,48 @@ class Exchange:
     def _typed(self, message: Message) -> Typed:
         if self.registry is None:
             return Typed(message, None, dict(message.payload))
-        return self.registry.check(message)
+        return self.registry.read(message)
 
     def _count(self, message: Message, typed: Typed) -> None:
         self.used[f"canon {message.version}"] += 1
         if typed.version is not None:
             self.used[f"{message.subject} {typed.version}"] += 1
+
+
+def answer_unread(
+    envelope: Mapping[str, Any], findings: Sequence[CanonFinding], *, msg_id: str | None = None
+) -> Message | None:
+    """The ``fail`` message for a text that is no message, where its envelope says whom to tell.
+
+    A ``fail`` message is never answered by another one.
+    """
+    sender, recipient = envelope.get("to"), envelope.get("from")
+    if sender is None or recipient is None or envelope.get("action") == "fail":
+        return None
+    errors = [f for f in findings if f.severity is Severity.ERROR]
+    shown = [f"line {f.line}: {f.message} {f.suggestion or ''}".strip() for f in errors[:3]]
+    return Message(
+        sender=sender,
+        recipient=recipient,
+        msg_id=msg_id or new_id(),
+        action="fail",
+        subject=envelope.get("subject", "message"),
+        payload={
+            "reason": errors[0].rule.replace("-", "_") if errors else "invalid_message",
+            "detail": "; ".join(shown),
+        },
+        reply_to=envelope.get("msg_id"),
+    )
+
+
+def _sorted(*parts: Iterable[CanonFinding]) -> tuple[CanonFinding, ...]:
+    return tuple(sorted((f for part in parts for f in part), key=lambda f: (f.start, f.code)))
+
+
+def _place(text: str, problems: Sequence[Problem]) -> Iterator[CanonFinding]:
+    """The problems at their places; the text is read for them only where there are some."""
+    document = parse_document(text) if problems else None
+    return (document.finding(problem) for problem in problems if document)
 
 
 def _digest(message: Message) -> str:

@@ -1,7 +1,7 @@
 """The registry: the subjects that all agents share, and what they say of a message.
 
 >>> registry = Registry.load("subjects/")
->>> typed = registry.check(message)
+>>> typed = registry.read(message)
 >>> typed.payload["quantity"] + 1
 3
 >>> answer = typed.fail()   # the message that says what is wrong, or None
@@ -158,10 +158,19 @@ class Registry:
         listed = ", ".join(str(s.version) for s in self.versions(name))
         raise KeyError(f"'{name}' has no version {version}; it has {listed}")
 
-    def check(self, message: Message, accept: Sequence[Version] | None = None) -> Typed:
+    def check(self, message: Message) -> tuple[Message, Sequence[Problem]]:
+        """The message with a typed payload, and what is wrong with it, by path.
+
+        This is what ``parse_message(text, registry=registry)`` calls.
+        """
+        typed = self.read(message)
+        payload = {**message.payload, **typed.payload}
+        return message.model_copy(update={"payload": payload}), typed.problems
+
+    def read(self, message: Message, accept: Sequence[Version] | None = None) -> Typed:
         """Read a message by the newest version of its subject that takes it.
 
-        ``accept`` narrows the versions. Where none takes it, the problems are those of the newest.
+        ``accept`` narrows the versions. Where none takes it, the problems are those of the nearest.
         """
         candidates = [
             subject
@@ -170,14 +179,15 @@ class Registry:
         ]
         if not candidates:
             return Typed(message, None, {}, (_unknown(message, self.subjects),))
-        first: Typed | None = None
+        best: Typed | None = None
         for subject in candidates:
             typed = _read(message, subject)
             if typed.ok:
                 return typed
-            first = first or typed
-        assert first is not None
-        return first
+            if best is None or len(typed.errors) < len(best.errors):
+                best = typed
+        assert best is not None
+        return best
 
     def message_schema(self) -> dict[str, Any]:
         """The JSON Schema of every message that the registry knows, with typed payloads."""
@@ -252,7 +262,12 @@ def _told(message: Message, problem: Problem) -> Problem:
 def _unknown(message: Message, known: Mapping[str, Any]) -> Problem:
     text, do = _no_subject(message.subject, known)
     return Problem(
-        ("subject",), UNKNOWN_SUBJECT, "unknown-subject", f"{text}.", do, expected=tuple(known)
+        ("subject",),
+        UNKNOWN_SUBJECT,
+        "unknown-subject",
+        f"{text[0].upper()}{text[1:]}.",
+        do,
+        expected=tuple(known),
     )
 
 

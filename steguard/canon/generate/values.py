@@ -20,7 +20,7 @@ def values_of(message: Message, registry: Registry | None) -> dict[str, Any]:
     if registry is None:
         values: dict[str, Any] = dict(message.payload)
     else:
-        typed = registry.check(message)
+        typed = registry.read(message)
         if not typed.ok:
             raise GenerationError(
                 "the message is not valid: "
