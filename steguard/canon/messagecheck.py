@@ -186,7 +186,7 @@ class Envelope:
                 tuple(str(one) for one in self._lexicon.accepts),
             )
         else:
-            self.known["version"] = found
+            self.known["canon-message"] = found
         return found
 
     def _address(self, key: str) -> str | None:

@@ -319,16 +319,16 @@ class Message(BaseModel):
         frozen=True, populate_by_name=True, extra="forbid", arbitrary_types_allowed=True
     )
 
-    version: Version = Field(default=Version(1, 0), alias="canon-message")
-    sender: str = Field(alias="from")
-    recipient: str = Field(alias="to")
+    version: Version = Field(default=Version(1, 0), validation_alias="canon-message", serialization_alias="canon-message")
+    sender: str = Field(validation_alias="from", serialization_alias="from")
+    recipient: str = Field(validation_alias="to", serialization_alias="to")
     msg_id: str
     action: str
     subject: str
     payload: dict[str, Any] = Field(default_factory=dict)
     within: Within | None = None
     reply_to: str | None = None
-    condition: Any = Field(default=None, alias="if")
+    condition: Any = Field(default=None, validation_alias="if", serialization_alias="if")
 
     @field_validator("condition", mode="before")
     @classmethod
@@ -354,16 +354,37 @@ class Message(BaseModel):
         check_built(self)
         return self
 
+    def envelope(self) -> dict[str, Any]:
+        """The required fields by their names in the text."""
+        return {
+            "canon-message": self.version,
+            "from": self.sender,
+            "to": self.recipient,
+            "msg_id": self.msg_id,
+            "action": self.action,
+            "subject": self.subject,
+            **({} if self.reply_to is None else {"reply_to": self.reply_to}),
+        }
+
     @classmethod
     def built(cls, fields: dict[str, Any]) -> Message:
-        """A message of fields that the parser has checked: every field under its own name."""
+        """A message of fields that the parser has checked: every field under its own name.
+
+        It does what ``model_construct`` does, without its loop over the fields.
+        """
         made = cls.__new__(cls)
-        setter = object.__setattr__
-        setter(made, "__dict__", fields)
-        setter(made, "__pydantic_fields_set__", set(fields))
-        setter(made, "__pydantic_extra__", None)
-        setter(made, "__pydantic_private__", None)
+        _set_dict(made, "__dict__", fields)
+        _set_names(made, _FIELD_NAMES)
+        _set_extra(made, None)
+        _set_private(made, None)
         return made
+
+
+_FIELD_NAMES = set(Message.model_fields)
+_set_dict = object.__setattr__
+_set_names = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
 def _flat(terms: tuple[Condition, ...], kind: type[And] | type[Or]) -> tuple[Condition, ...]:
