@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from steguard.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from steguard.gate.state import Clock
     from steguard.store.instructions import SqlInstructionStore
     from steguard.store.state import SqlStore
 
@@ -28,17 +29,18 @@ def require() -> None:
             raise MissingExtra(name, "store")
 
 
-def open_store(url: str, *, upgrade: bool = True) -> SqlStore:
+def open_store(url: str, *, upgrade: bool = True, clock: Clock | None = None) -> SqlStore:
     """The gate's memory in this database.
 
-    With ``upgrade=False`` tables of an older version are refused instead of brought up to date.
+    Without a ``clock``, the time is PostgreSQL's, or this machine's for SQLite. With
+    ``upgrade=False`` tables of an older version are refused instead of brought up to date.
     Raises ``StoreUnavailable``, ``StoreVersionError``, ``MissingExtra``.
     """
     require()
     from steguard.store.database import Database
     from steguard.store.state import SqlStore
 
-    return SqlStore(Database(url, upgrade=upgrade))
+    return SqlStore(Database(url, upgrade=upgrade), clock=clock)
 
 
 def open_instructions(url: str, *, upgrade: bool = True) -> SqlInstructionStore:
