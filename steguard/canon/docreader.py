@@ -46,6 +46,7 @@ CODES = {
 _KEY = re.compile(r'(\w[\w.-]*|"(?:[^"\\]|\\.)*")( *):(?: +(.*)|())$')
 _LOOSE_KEY = re.compile(r"([^\s:\"'#\[\]{}][^\s:]*(?: [^\s:]+){0,3})( *):(?:\s|$)")
 _TIGHT_KEY = re.compile(r"(\w[\w.-]*):(?=\S)")
+_PLACEHOLDER = re.compile(r"\[ *[^\W\d][\w.-]* *\](?: |$)")
 _MARKER = re.compile(r"--- *")
 
 
@@ -363,8 +364,8 @@ class Reader:
             why = "the item is empty"
             self.report(at, at, problem("empty-value", why, "Write it behind '- '.", ("value",)))
             return Scalar(at, at, line.number + 1, line.indent + 1, style=BAD)
-        if _is_item(rest) or rest[0] == "[":
-            why = "a list holds text or mappings, not lists"
+        if _is_item(rest) or (rest[0] == "[" and not _PLACEHOLDER.match(rest)):
+            why = "a list holds text, placeholders or mappings, not lists"
             self.report(at, at + len(rest), problem("bad-list", why, "Make it a mapping."))
             return Scalar(at, at + len(rest), line.number + 1, line.indent + 1, style=BAD)
         found = _KEY.match(rest)

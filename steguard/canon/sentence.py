@@ -41,7 +41,7 @@ from steguard.canon.model import (
     Within,
 )
 from steguard.canon.problems import CanonFinding, finding
-from steguard.canon.sentencewalk import Walk
+from steguard.canon.sentencewalk import MAX_SENTENCE, Walk
 from steguard.canon.surfaces import surface as load_surface
 from steguard.types import Severity
 
@@ -152,7 +152,7 @@ def _quick(text: str, lexicon: Lexicon, verbs: Any) -> Sentence | None:
 
 def _quick_request(text: str, lexicon: Lexicon) -> Request | None:
     found = _REQUEST.fullmatch(text)
-    if found is None or len(text) > 1000:
+    if found is None or len(text) > MAX_SENTENCE:
         return None
     verb, target, with_, amount, unit, plural = found.groups()
     avoided = lexicon.avoided
