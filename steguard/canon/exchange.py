@@ -149,17 +149,10 @@ class Exchange:
             return Received("invalid", None, {}, parsed.findings, answer)
         message = parsed.message
         with handling(message):
-            twin = self._twin(message)
-            if twin is not None and twin.digest == _digest(message):
+            again = self.repeated(message)
+            if again:
                 log.info("message %s came in again", message.msg_id)
-                problem = _problem(
-                    "duplicate-message",
-                    ("msg_id",),
-                    f"The message '{message.msg_id}' came in before with the same content.",
-                    "Do not act on it again.",
-                    Severity.WARNING,
-                )
-                found = (*parsed.findings, *_place(text, [problem]))
+                found = _sorted(parsed.findings, _place(text, again))
                 return Received("duplicate", message, {}, found)
             typed = self._typed(message)
             problems = [*typed.problems, *self.correlate(message)]
@@ -219,6 +212,15 @@ class Exchange:
         return [
             k for k in self._known.values() if k.deadline and not k.answers and now > k.deadline
         ]
+
+    def repeated(self, message: Message) -> list[Problem]:
+        """A warning where exactly this message came in before."""
+        twin = self._twin(message)
+        if twin is None or twin.digest != _digest(message):
+            return []
+        text = f"The message '{message.msg_id}' came in before with the same content."
+        do = "Do not act on it again."
+        return [_problem("duplicate-message", ("msg_id",), text, do, Severity.WARNING)]
 
     def correlate(self, message: Message, *, sending: bool = False) -> list[Problem]:
         """What does not fit what was said before."""

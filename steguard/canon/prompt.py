@@ -105,6 +105,27 @@ class CanonPrompt:
         """The names that are still to be bound."""
         return tuple(self.spec.placeholders)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain data."""
+        spec = self.spec
+        return {
+            "canon-prompt": str(spec.version),
+            "role": spec.role,
+            "task": spec.task,
+            "subject": spec.subject or None,
+            "style": spec.style or None,
+            "input": {name: one.shape for name, one in spec.inputs.items()},
+            "limits": spec.limits,
+            "format": spec.format,
+            "bullets": spec.bullets,
+            "headings": spec.headings,
+            "include_fields": spec.include_fields,
+            "must_include": spec.must_include,
+            "must_not_include": spec.must_not_include,
+            "language": spec.language,
+            "placeholders": list(spec.placeholders),
+        }
+
     def bind(self, **values: object) -> CanonPrompt:
         """The prompt with values for its placeholders.
 

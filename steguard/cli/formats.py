@@ -49,7 +49,7 @@ def as_text(checked: Sequence[Checked], console: Console) -> None:
     for item in checked:
         lines = item.verdict.text.split("\n")
         for finding in item.verdict.findings:
-            _show(finding, item.source.name, lines, console)
+            show_finding(finding, item.source.name, lines, console)
     total = summary(checked)
     if not total["findings"]:
         console.print(Text(f"No findings in {total['words']} words.", style="green"))
@@ -64,7 +64,8 @@ def as_text(checked: Sequence[Checked], console: Console) -> None:
         console.print(Text(f"  {numbers['findings']:5d}  {numbers['per_100_words']:7.2f}  {name}"))
 
 
-def _show(finding: Finding, name: str, lines: Sequence[str], console: Console) -> None:
+def show_finding(finding: Finding, name: str, lines: Sequence[str], console: Console) -> None:
+    """A finding with its place, its source line and a caret below the fault."""
     head = Text(f"{name}:{finding.line}:{finding.column}: ")
     head.append(finding.severity.value, style=_STYLE[finding.severity])
     head.append(f" {finding.code} {finding.rule}", style="bold")

@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from steguard import yamlfile
 from steguard.canon.generate.http import METHODS, HttpMapping, check_url
@@ -36,6 +36,7 @@ from steguard.errors import ProfileError
 from steguard.yamlfile import Marked, nearest
 
 Key = tuple[str, str]
+_Plan = TypeVar("_Plan")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(?:\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SQL_KEYS = (*KINDS, "columns", "values", "where", "conditions", "ignore")
@@ -58,7 +59,7 @@ class Mapping:
         return _found(self.http, message, "http")
 
 
-def _found(table: dict[Key, Any], message: Message, kind: str) -> Any:
+def _found(table: dict[Key, _Plan], message: Message, kind: str) -> _Plan:
     found = table.get((message.subject, message.action))
     if found is None:
         listed = ", ".join(f"{s} {a}" for s, a in table) or "nothing"

@@ -1,0 +1,131 @@
+"""One text, one verdict: whatever kind of Canon it is.
+
+>>> verdict = judge(text)
+>>> verdict.kind, verdict.ok, verdict.findings
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+from steguard.canon.document import parse_document, parse_documents
+from steguard.canon.exchange import Exchange
+from steguard.canon.lexicon import Lexicon, core
+from steguard.canon.message import ParseResult, parse_message, parse_messages
+from steguard.canon.model import Message, Placeholder, TypeRef, Version, Within
+from steguard.canon.payload import to_json
+from steguard.canon.problems import CanonFinding
+from steguard.canon.prompt import parse_prompt
+from steguard.canon.registry import Registry
+from steguard.canon.render import message_json
+from steguard.canon.sentence import parse_sentences
+from steguard.types import Severity
+
+Kind = Literal["message", "prompt", "sentence"]
+KINDS: tuple[Kind, ...] = ("message", "prompt", "sentence")
+
+_HEADER = re.compile(r"^\W*canon[-_ ]?(message|prompt)\b", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was read and everything that was found. ``values`` has one entry a message or sentence."""
+
+    kind: Kind
+    findings: tuple[CanonFinding, ...]
+    values: tuple[Any, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether no finding is an error."""
+        return all(f.severity is not Severity.ERROR for f in self.findings)
+
+    @property
+    def errors(self) -> int:
+        return sum(f.severity is Severity.ERROR for f in self.findings)
+
+
+def kind_of(text: str) -> Kind:
+    """The kind that a text most likely is: by its header, else a sentence if it is one a line."""
+    found = _HEADER.search(text)
+    if found:
+        return "prompt" if found[1].lower() == "prompt" else "message"
+    lines = [line for line in text.splitlines() if line.strip()]
+    envelope = sum(bool(re.match(r"(from|to|msg_id|action|payload)\s*:", line)) for line in lines)
+    return "message" if envelope > 1 or not lines else "sentence"
+
+
+def judge(
+    text: str,
+    kind: Kind | None = None,
+    *,
+    registry: Registry | None = None,
+    lexicon: Lexicon | None = None,
+    log: Exchange | None = None,
+    stream: bool = False,
+    language: str = "en",
+) -> Verdict:
+    """The verdict on a text. Never raises for what the text holds.
+
+    ``log`` is an exchange that has seen the messages before this one; ``stream`` reads more than
+    one message, divided by ``---``.
+    """
+    kind = kind or kind_of(text)
+    if kind == "prompt":
+        prompt = parse_prompt(text, lexicon=lexicon)
+        return Verdict(kind, prompt.findings, (prompt.prompt,) if prompt.prompt else ())
+    if kind == "sentence":
+        read = parse_sentences(text, lexicon=lexicon, language=language)
+        findings = [f for one in read for f in one.findings]
+        if not read:
+            findings = [f for f in parse_document(text).findings if f.rule == "empty-document"]
+        return Verdict(kind, tuple(findings), tuple(one.sentence for one in read if one.sentence))
+    parsed = _parsed(text, registry, lexicon or core(), language, stream)
+    findings = [f for one in parsed for f in one.findings]
+    if log is not None:
+        findings += _against(text, parsed, log, stream)
+        findings.sort(key=lambda f: (f.start, f.code))
+    return Verdict(kind, tuple(findings), tuple(one.message for one in parsed if one.message))
+
+
+def _parsed(
+    text: str, registry: Registry | None, lexicon: Lexicon, language: str, stream: bool
+) -> Sequence[ParseResult]:
+    options: dict[str, Any] = {"registry": registry, "lexicon": lexicon, "language": language}
+    if stream:
+        return parse_messages(text, **options)
+    return [parse_message(text, **options)]
+
+
+def _against(
+    text: str, parsed: Sequence[ParseResult], log: Exchange, stream: bool
+) -> list[CanonFinding]:
+    """What does not fit the messages before."""
+    documents = parse_documents(text) if stream else [parse_document(text)]
+    found = []
+    for document, one in zip(documents, parsed, strict=False):
+        if one.message is not None:
+            problems = log.repeated(one.message) or log.correlate(one.message)
+            found += [document.finding(problem) for problem in problems]
+            log.remember(one.message)
+    return found
+
+
+def tree(value: Any) -> Any:
+    """A sentence, a condition or a message as JSON data; each part says its ``type``."""
+    if isinstance(value, Message):
+        return {**message_json(value), **({"if": tree(value.condition)} if value.condition else {})}
+    if isinstance(value, Version | Within | Placeholder | TypeRef):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {f.name: tree(getattr(value, f.name)) for f in fields(value)}
+        return {"type": type(value).__name__.lower(), **parts}
+    if isinstance(value, tuple | list):
+        return [tree(item) for item in value]
+    if isinstance(value, dict):
+        return {key: tree(item) for key, item in value.items()}
+    return to_json(value) if isinstance(value, dt.date) else value
