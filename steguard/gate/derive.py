@@ -128,7 +128,7 @@ def _acting(name: str, spec: ToolSpec, licence: Licence, request: Request) -> Ru
     found = {key: kinds.kind_of(key, prop) for key, prop in properties.items()}
     arguments: dict[str, Constraint] = {}
     for key, kind in found.items():
-        constraint = _for_kind(kind, properties[key], spec, found, licence, request)
+        constraint = _for_kind(kind, key, properties[key], spec, found, licence, request)
         if constraint is not None:
             arguments[key] = constraint
     if licence is Licence.MAYBE:
@@ -152,6 +152,7 @@ def _bounded(spec: ToolSpec, found: Mapping[str, Kind]) -> bool:
 
 def _for_kind(
     kind: Kind,
+    key: str,
     prop: Mapping[str, Any],
     spec: ToolSpec,
     found: Mapping[str, Kind],
@@ -172,7 +173,10 @@ def _for_kind(
     if kind is Kind.NAME:
         if effect is SideEffect.DESTRUCTIVE:
             return _constraint(_SURE, _REACH, known=known)
-        return _constraint([*_SEEN, "request_words", "named_content"], ["unknown"], known=known)
+        told = ["named_content"]
+        if effect is SideEffect.EXTERNAL and key in _required(spec):
+            return _constraint([*_SEEN, "request_words"], [*told, "unknown"], known=known)
+        return _constraint([*_SEEN, "request_words", *told], ["unknown"], known=known)
     if kind is Kind.WHEN and request.dates and not request.words & RELATIVE_DAYS:
         return _constraint(_SEEN, _ANY)
     if kind is Kind.NUMBER:
@@ -188,9 +192,12 @@ def _makes(spec: ToolSpec, found: Mapping[str, Kind]) -> bool:
     return spec.side_effect is SideEffect.WRITE and Kind.ID not in found.values()
 
 
+def _required(spec: ToolSpec) -> frozenset[str]:
+    return frozenset((spec.schema_ or {}).get("required") or ())
+
+
 def _required_reach(spec: ToolSpec, found: Mapping[str, Kind]) -> bool:
-    required = set((spec.schema_ or {}).get("required") or ())
-    return any(kind is Kind.ADDRESS and key in required for key, kind in found.items())
+    return any(kind is Kind.ADDRESS and key in _required(spec) for key, kind in found.items())
 
 
 def _known(prop: Mapping[str, Any]) -> list[str]:

@@ -45,6 +45,7 @@ def read_intent(request: str, tools: Mapping[str, ToolSpec]) -> Intent:
     acting = {n: t for n, t in tools.items() if t.side_effect is not SideEffect.READ}
     asked = _asked(read, command_verbs(read.text), acting)
     banned = _asked(read, forbidden_verbs(request), acting, " ".join(negated_clauses(request)))
+    unclear = read.wishes or (not asked and not _is_question(read.text))
     licences: dict[str, Licence] = {}
     for name, tool in acting.items():
         if name in banned and name not in asked:
@@ -54,7 +55,7 @@ def read_intent(request: str, tools: Mapping[str, ToolSpec]) -> Intent:
             licences[name] = Licence.ASKED if sure else Licence.MAYBE
         elif read.delegates:
             licences[name] = Licence.OPEN
-        elif not asked and not _is_question(read.text) and _names_thing(name, tool, read.stems):
+        elif unclear and _names_thing(name, tool, read.stems):
             licences[name] = Licence.MAYBE
         else:
             licences[name] = Licence.NONE

@@ -53,6 +53,12 @@ class Request:
         return frozenset(plain_url(one.rstrip(".,;:!?")) for one in found)
 
     @cached_property
+    def templates(self) -> tuple[regex.Pattern[str], ...]:
+        """Forms with a gap that the request gives: ``www.{user}.example.com``."""
+        found = regex.findall(r"[^\s'\"]*[{<\[]\w+[}>\]][^\s'\"]*", self._folded)
+        return tuple(_template(plain_url(one.rstrip(".,;:!?"))) for one in found if len(one) > 8)
+
+    @cached_property
     def phrases(self) -> tuple[str, ...]:
         """What the request puts in quotes, and its file names, addresses and proper names."""
         quoted = regex.findall(r"(?<!\w)['\"“‘]([^'\"”’\n]{2,80})['\"”’](?!\w)", self.text)
@@ -98,7 +104,8 @@ class Request:
                 one in self.dates for shift in (0, *self.durations) for one in _both(day, shift)
             )
         if _URL.match(text):
-            return plain_url(str(value)) in self.urls
+            url = plain_url(str(value))
+            return url in self.urls or any(one.fullmatch(fold(url)) for one in self.templates)
         if regex.search(_WHOLE.format(regex.escape(text)), self._folded) is None:
             return False
         return len(text) > 1
@@ -112,6 +119,10 @@ class Request:
         if not isinstance(value, str):
             weighty = value >= 100 or f"{value:.2f}" in self.text
             return name.kind is kinds.Kind.NUMBER and weighty and self.holds(value)
+        lines = [line for line in value.splitlines() if line.strip()]
+        return any(self._names_line(line, name) for line in {*lines[:1], *lines[-1:]})
+
+    def _names_line(self, value: str, name: Name) -> bool:
         short = fold(value)[:200]
         plain = regex.sub(r"^(?:(?:re|fwd?|aw|wg):\s*)+", "", short)
         if len(plain) < 3 or plain in STOP or plain in MONTHS:
@@ -141,6 +152,11 @@ class Request:
     def defers(self) -> bool:
         """Whether the request leaves something to a document."""
         return bool(_DEFERS.search(self._folded))
+
+    @cached_property
+    def wishes(self) -> bool:
+        """Whether the request says what the user wants instead of what to do."""
+        return bool(regex.search(r"\b(?:i|we)(?:'d| would| want| need| wish)\b", self._folded))
 
     @cached_property
     def delegates(self) -> bool:
@@ -201,6 +217,12 @@ def _both(day: tuple[int, int, int], shift: int) -> Iterable[tuple[int | None, i
     except (ValueError, OverflowError):
         return ()
     return (at.year, at.month, at.day), (None, at.month, at.day)
+
+
+def _template(text: str) -> regex.Pattern[str]:
+    """A form with gaps; one plain word fits into a gap."""
+    parts = regex.split(r"[{<\[]\w+[}>\]]", text)
+    return regex.compile(r"[\p{L}\p{N}_-]+".join(regex.escape(part) for part in parts))
 
 
 _COUNTS = "zero one two three four five six seven eight nine ten".split()

@@ -30,10 +30,17 @@ _BEFORE = (
 )
 
 
+_ANSWER = "give|tell|write|return|say|answer|compile|produce|compose|generate|draft"
+"""With 'me' behind it, such a verb asks for an answer, not for an action."""
+
+
 @lru_cache(maxsize=1)
 def _verb_pattern() -> regex.Pattern[str]:
     words = "|".join(sorted(verb_classes(), key=len, reverse=True))
-    return regex.compile(rf"{_BEFORE}({words})\b(?!')", regex.IGNORECASE | regex.MULTILINE)
+    return regex.compile(
+        rf"{_BEFORE}(?!(?:{_ANSWER})\s+(?:me|us)\b)({words})\b(?!')",
+        regex.IGNORECASE | regex.MULTILINE,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -49,6 +56,7 @@ def _ing_forms() -> dict[str, str]:
 
 def command_verbs(text: str) -> frozenset[str]:
     found = {m.group(1).casefold() for m in _verb_pattern().finditer(text, overlapped=True)}
+    found -= {"let"}
     forms = _ing_forms()
     found |= {forms[m.group(1)] for m in _ing_pattern().finditer(fold(text))}
     if regex.search(r"\blet\s+[\p{L} .@]{1,40}?\s+know\b", fold(text)):
