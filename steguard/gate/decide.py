@@ -30,14 +30,6 @@ from steguard.gate.provenance import Seen, look
 ASK_USER = "Ask the user."
 
 
-def index_of(policy: Policy) -> Index:
-    """The compiled form of a policy, made once."""
-    if policy._compiled is None:
-        policy._compiled = Index(policy)
-    compiled: Index = policy._compiled
-    return compiled
-
-
 def decide(policy: Policy, call: ToolCall, context: Context, *, explain: bool = False) -> Decision:
     """What the policy says about this call. It never raises: an error is a deny.
 
@@ -74,7 +66,7 @@ class _Chain:
             self.digest = digest(call.name, call.arguments, self.context.task_id, self.policy.hash)
         except NotCanonical as error:
             return self.deny(Step.ARGUMENTS, f"The arguments are no plain JSON: {error}.")
-        index = index_of(self.policy)
+        index = self.policy.index
         tool = index.tools.get(call.name)
         if tool is None:
             return self._unknown_tool(index)

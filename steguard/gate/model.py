@@ -216,27 +216,32 @@ def canonical(data: Any) -> bytes:
 
     Raises :class:`NotCanonical`.
     """
-    _plain(data)
+    _check_keys(data)
     try:
-        text = json.dumps(
-            data, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-        )
-        return text.encode("utf-8")
+        return _ENCODE(data).encode("utf-8")
     except (ValueError, TypeError, RecursionError) as error:
         raise NotCanonical(str(error)) from None
 
 
-def _plain(data: Any, depth: int = 0) -> None:
+_ENCODE = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def _check_keys(data: Any, depth: int = 0) -> None:
     if depth > 64:
         raise NotCanonical("the value is nested too deep")
-    if isinstance(data, Mapping):
+    if isinstance(data, dict):
         for key, value in data.items():
-            if not isinstance(key, str):
+            if type(key) is not str:
                 raise NotCanonical(f"the key {key!r} is no text")
-            _plain(value, depth + 1)
+            if type(value) not in _SCALARS:
+                _check_keys(value, depth + 1)
     elif isinstance(data, list | tuple):
         for value in data:
-            _plain(value, depth + 1)
+            if type(value) not in _SCALARS:
+                _check_keys(value, depth + 1)
 
 
 def digest(tool: str, arguments: Mapping[str, Any], task_id: str, policy: str) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import regex
 from pydantic import (
@@ -18,7 +19,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PrivateAttr,
     ValidationError,
     model_validator,
 )
@@ -27,6 +27,9 @@ from steguard import yamlfile
 from steguard.errors import ProfileError
 from steguard.gate.model import Effect, SideEffect, Source, Trust, canonical
 from steguard.yamlfile import Marked
+
+if TYPE_CHECKING:
+    from steguard.gate.index import Index
 
 SCOPE_KEYS = ("agent", "project", "workflow", "stage", "step")
 
@@ -206,17 +209,19 @@ class Policy(_Model):
     observations: dict[str, ObservationSpec] = Field(default_factory=dict)
     budgets: dict[str, Budget] = Field(default_factory=dict)
 
-    _hash: str = PrivateAttr(default="")
-    _compiled: Any = PrivateAttr(default=None)
-
-    @property
+    @cached_property
     def hash(self) -> str:
         """The SHA-256 of the policy's content; the order of its rules does not change it."""
-        if not self._hash:
-            data = self.model_dump(mode="json", by_alias=True)
-            data["rules"].sort(key=lambda rule: rule["id"])
-            self._hash = hashlib.sha256(canonical(data)).hexdigest()
-        return self._hash
+        data = self.model_dump(mode="json", by_alias=True)
+        data["rules"].sort(key=lambda rule: rule["id"])
+        return hashlib.sha256(canonical(data)).hexdigest()
+
+    @cached_property
+    def index(self) -> Index:
+        """The policy made ready for decisions; see :mod:`steguard.gate.index`."""
+        from steguard.gate.index import Index
+
+        return Index(self)
 
     def spec(self, tool: str) -> ToolSpec:
         """What is known of a tool; the worst is assumed of a tool that is not declared."""
