@@ -93,7 +93,7 @@ def _escaped(text: str, slash: int) -> tuple[str, int]:
             slash,
             min(end, len(text)),
             f"'{text[slash:end]}' is no escape",
-            'Write a backslash as \\\\; escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH.',
+            'Write a backslash as \\\\; escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH',
         )
     number = int(digits, 16)
     if 0xD800 <= number <= 0xDFFF or number > 0x10FFFF or number in (0xFFFE, 0xFFFF):

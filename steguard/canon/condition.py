@@ -9,16 +9,26 @@ condition; ``< <= > >=`` take numbers and dates. Double negation is refused.
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from steguard.canon import chars
+from steguard.canon.decide import ConditionError, evaluate, kind_of, names, to_cel
 from steguard.canon.lexicon import KEYWORDS
 from steguard.canon.model import And, Compare, Condition, Literals, Member, Not, Or
 from steguard.canon.problems import CanonFinding, Problem, finding
+
+__all__ = [
+    "ConditionError",
+    "ConditionResult",
+    "evaluate",
+    "names",
+    "parse_condition",
+    "read_condition",
+    "to_cel",
+]
 
 MAX_DEPTH = 16
 MAX_COMPARISONS = 200
@@ -65,14 +75,6 @@ class ConditionResult:
         return self.condition is not None
 
 
-class ConditionError(ValueError):
-    """A condition cannot be decided; ``code`` is ``undefined_name`` or ``type_mismatch``."""
-
-    def __init__(self, code: str, name: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.name = code, name
-
-
 def parse_condition(text: str, *, words: Mapping[str, str] | None = None) -> ConditionResult:
     """The condition in the text. ``words`` maps keywords of another language to English."""
     made, problems = read_condition(text, words)
@@ -93,50 +95,6 @@ def read_condition(
     except _Stop:
         return None, reader.problems
     return (None if reader.problems else made), reader.problems
-
-
-def names(condition: Condition) -> dict[str, str]:
-    """Every name with its type: ``number text bool date``."""
-    return {part.name: _kind(_sample(part)) for part in _leaves(condition)}
-
-
-def evaluate(condition: Condition, values: Mapping[str, Any]) -> bool:
-    """Whether the condition holds. A dotted name is looked up as it is, then step by step.
-
-    Raises :class:`ConditionError` for a name without a value (wherever it stands, so that no
-    order of terms hides it) and for a value of another type. Text is never read as a number.
-    """
-    found = {part.name: _lookup(part.name, values) for part in _leaves(condition)}
-    for part in _leaves(condition):
-        value, wanted = found[part.name], _kind(_sample(part))
-        if _kind(value) != wanted:
-            raise ConditionError(
-                "type_mismatch",
-                part.name,
-                f"'{part.name}' is {type(value).__name__} where the condition needs {wanted}",
-            )
-    return _holds(condition, found)
-
-
-def to_cel(condition: Condition) -> str:
-    """The condition in the Common Expression Language.
-
-    A date becomes a timestamp at midnight UTC. A name that is no CEL identifier is looked up in a
-    map ``fields``.
-    """
-    if isinstance(condition, Compare):
-        return f"{_cel_name(condition.name)} {condition.op} {_cel(condition.value)}"
-    if isinstance(condition, Member):
-        inside = ", ".join(_cel(value) for value in condition.values)
-        made = f"{_cel_name(condition.name)} in [{inside}]"
-        return f"!({made})" if condition.negated else made
-    if isinstance(condition, Not):
-        return f"!({to_cel(condition.term)})"
-    glue = " && " if isinstance(condition, And) else " || "
-    return glue.join(
-        f"({to_cel(term)})" if isinstance(term, And | Or) else to_cel(term)
-        for term in condition.terms
-    )
 
 
 class _Stop(Exception):
@@ -180,7 +138,7 @@ class _Reader:
     def whole(self) -> Condition:
         made = self._or(0)
         if self.now.kind != "end":
-            self._unexpected(("and", "or", "end"))
+            raise self._unexpected(("and", "or", "end"))
         return made
 
     def _or(self, depth: int) -> Condition:
@@ -200,7 +158,8 @@ class _Reader:
         if not self._word("not"):
             return self._primary(depth)
         if self.now.text == "not" and self.now.kind == "word":
-            self._fail("condition-negation", "double negation is refused", "Take both 'not' out.")
+            hint = "Take both 'not' out."
+            raise self._fail("condition-negation", "double negation is refused", hint)
         term = self._primary(depth)
         if (
             isinstance(term, Not)
@@ -216,17 +175,17 @@ class _Reader:
         if self.now.text != "(" or self.now.kind != "mark":
             return self._comparison()
         if depth >= MAX_DEPTH:
-            self._fail("condition-limit", f"more than {MAX_DEPTH} parentheses are open")
+            raise self._fail("condition-limit", f"more than {MAX_DEPTH} parentheses are open")
         self._at += 1
         made = self._or(depth + 1)
         if not self._mark(")"):
-            self._unexpected(("and", "or", ")"))
+            raise self._unexpected(("and", "or", ")"))
         return made
 
     def _comparison(self) -> Condition:
         self._count += 1
         if self._count > MAX_COMPARISONS:
-            self._fail("condition-limit", f"more than {MAX_COMPARISONS} comparisons")
+            raise self._fail("condition-limit", f"more than {MAX_COMPARISONS} comparisons")
         name = self._name()
         token = self.now
         if token.kind == "op" and token.text in OPERATORS:
@@ -239,15 +198,14 @@ class _Reader:
             return self._member(name, True)
         if token.kind in ("end", "word", "mark") and token.text not in ("[", ","):
             hint = f"Write a comparison, such as '{name.text} == true'."
-            self._unexpected(_OPERATORS, hint)
-        self._unexpected(_OPERATORS)
-        raise AssertionError
+            raise self._unexpected(_OPERATORS, hint)
+        raise self._unexpected(_OPERATORS)
 
     def _name(self) -> _Token:
         token = self.now
         if token.kind == "word" and token.text not in KEYWORDS:
             if "-" in token.text:
-                self._fail(
+                raise self._fail(
                     "condition-syntax",
                     "a name in a condition has no '-', and there is no arithmetic",
                     "Write '_'.",
@@ -257,8 +215,7 @@ class _Reader:
         hint = None
         if token.kind in ("number", "text") or token.text in ("true", "false"):
             hint = "Write the name at the left and the value at the right."
-        self._unexpected(("name", "not", "("), hint)
-        raise AssertionError
+        raise self._unexpected(("name", "not", "("), hint)
 
     def _compare(self, name: _Token, op: _Token) -> Condition:
         token = self.now
@@ -273,7 +230,7 @@ class _Reader:
             )
         after = self.now
         if after.kind == "op" and after.text in OPERATORS:
-            self._fail(
+            raise self._fail(
                 "condition-syntax",
                 "a comparison has one operator",
                 f"Write '{name.text} ... and {name.text} ...'.",
@@ -283,7 +240,7 @@ class _Reader:
 
     def _member(self, name: _Token, negated: bool) -> Condition:
         if not self._mark("["):
-            self._unexpected(("[",), "Write a list, such as [1, 2].")
+            raise self._unexpected(("[",), "Write a list, such as [1, 2].")
         values: list[Literals] = []
         while True:
             token = self.now
@@ -292,7 +249,7 @@ class _Reader:
             if self._mark("]"):
                 return Member(name.text, tuple(values), negated)
             if not self._mark(","):
-                self._unexpected((",", "]"))
+                raise self._unexpected((",", "]"))
 
     def _literal(self) -> Literals:
         token = self.now
@@ -307,7 +264,7 @@ class _Reader:
             hint = None
             if token.kind == "word" and token.text not in KEYWORDS:
                 hint = f'Write text in quotes: "{token.text}".'
-            self._unexpected(("number", "date", "true", "false", "text in quotes"), hint)
+            raise self._unexpected(("number", "date", "true", "false", "text in quotes"), hint)
         self._at += 1
         assert value is not None
         return value
@@ -316,7 +273,7 @@ class _Reader:
         text = token.text
         digits = sum(char.isdigit() for char in text)
         if digits > MAX_INT_DIGITS:
-            self._fail("condition-limit", f"the number has more than {MAX_INT_DIGITS} digits")
+            raise self._fail("condition-limit", f"the number has more than {MAX_INT_DIGITS} digits")
         if _INT.fullmatch(text):
             return int(text)
         if _FLOAT.fullmatch(text):
@@ -325,16 +282,15 @@ class _Reader:
             try:
                 return dt.date.fromisoformat(text)
             except ValueError:
-                self._fail(
+                raise self._fail(
                     "condition-literal", f"there is no day {text}", "Write a day that exists."
-                )
-        self._fail(
+                ) from None
+        raise self._fail(
             "condition-literal",
             f"'{text[:40]}' is no number and no date",
             "Write 10, 2.5 or 2026-01-31.",
             ("number", "date"),
         )
-        raise AssertionError
 
     def _text(self, token: _Token) -> str:
         inside = token.text[1:-1]
@@ -343,11 +299,10 @@ class _Reader:
         try:
             return chars.unescape(inside)
         except chars.BadEscape as error:
-            self._fail("condition-literal", error.message, error.suggestion)
-            raise AssertionError from None
+            raise self._fail("condition-literal", error.message, error.suggestion) from None
 
     def _type(self, name: _Token, value: Literals, token: _Token) -> str:
-        kind = _kind(value)
+        kind = kind_of(value)
         known = self._kinds.setdefault(name.text, kind)
         if known != kind:
             self._problem(
@@ -370,7 +325,7 @@ class _Reader:
             return True
         return False
 
-    def _unexpected(self, expected: tuple[str, ...], hint: str | None = None) -> None:
+    def _unexpected(self, expected: tuple[str, ...], hint: str | None = None) -> _Stop:
         token = self.now
         shown = "the end" if token.kind == "end" else f"'{token.text[:40]}'"
         if token.kind == "bad":
@@ -385,13 +340,13 @@ class _Reader:
             hint = "There are no calls."
         hint = _HINTS.get(token.text, hint)
         message = f"{shown} stands where {_or(expected)} is expected"
-        self._fail("condition-syntax", message, hint, expected)
+        return self._fail("condition-syntax", message, hint, expected)
 
     def _fail(
         self, rule: str, message: str, hint: str | None = None, expected: tuple[str, ...] = ()
-    ) -> None:
+    ) -> _Stop:
         self._problem(self.now, rule, message, hint, expected)
-        raise _Stop
+        return _Stop()
 
     def _problem(
         self,
@@ -414,84 +369,3 @@ def _or(expected: tuple[str, ...]) -> str:
         for word in expected
     ]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
-
-
-def _leaves(condition: Condition) -> Iterator[Compare | Member]:
-    if isinstance(condition, Compare | Member):
-        yield condition
-    elif isinstance(condition, Not):
-        yield from _leaves(condition.term)
-    else:
-        for term in condition.terms:
-            yield from _leaves(term)
-
-
-def _sample(part: Compare | Member) -> Literals:
-    return part.value if isinstance(part, Compare) else part.values[0]
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-        return "date"
-    return "other"
-
-
-def _lookup(name: str, values: Mapping[str, Any]) -> Any:
-    if name in values:
-        return values[name]
-    found: Any = values
-    for step in name.split("."):
-        if not isinstance(found, Mapping) or step not in found:
-            raise ConditionError("undefined_name", name, f"'{name}' has no value")
-        found = found[step]
-    return found
-
-
-def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
-    if isinstance(condition, Compare):
-        return _compare(values[condition.name], condition.op, condition.value)
-    if isinstance(condition, Member):
-        return (values[condition.name] in condition.values) is not condition.negated
-    if isinstance(condition, Not):
-        return not _holds(condition.term, values)
-    decide = all if isinstance(condition, And) else any
-    return decide(_holds(term, values) for term in condition.terms)
-
-
-def _compare(left: Any, op: str, right: Any) -> bool:
-    if op == "==":
-        return bool(left == right)
-    if op == "!=":
-        return bool(left != right)
-    if op[0] == "<":
-        return bool(left < right or (op == "<=" and left == right))
-    return bool(left > right or (op == ">=" and left == right))
-
-
-_CEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-_CEL_RESERVED = frozenset(
-    "as break const continue else false for function if import in let loop package namespace null"
-    " return true var void while".split()
-)
-
-
-def _cel_name(name: str) -> str:
-    if _CEL_NAME.fullmatch(name) and not _CEL_RESERVED.intersection(name.split(".")):
-        return name
-    return f"fields[{json.dumps(name, ensure_ascii=False)}]"
-
-
-def _cel(value: Literals) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dt.date):
-        return f'timestamp("{value.isoformat()}T00:00:00Z")'
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value)

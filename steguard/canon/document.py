@@ -13,10 +13,11 @@ What a document is:
 - ``|`` and ``|-`` start a block of literal lines; the first line is not blank and not deeper than
   the others need. With ``|`` the text ends with one line end, with ``|-`` with none. No folded
   blocks, no ``|+``, no indentation digits.
-- Lists: ``- item`` lines (text, ``[name]`` or mappings), or ``[a, b]`` on one line (text only). ``[]`` and
-  ``{}`` are the empty list and the empty mapping; no other flow mapping exists.
+- Lists: ``- item`` lines (text, ``[name]`` or mappings), or ``[a, b]`` on one line (text only).
+  ``[]`` and ``{}`` are the empty list and the empty mapping; no other flow mapping exists.
 - An empty value is refused; ``""`` is the empty text.
-- ``# comment`` lines anywhere, and a comment behind a value after a blank, with a blank after ``#``.
+- ``# comment`` lines anywhere, and a comment behind a value after a blank: `` # comment``, with a
+  blank after the ``#`` too.
 - Lines end with LF or CR LF. A byte order mark at the start of the text is skipped. Blank lines
   mean nothing. ``---`` alone on a line starts a document; nothing else is a marker (no ``...``, no
   ``----``, no directives).

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 
 from steguard.canon.condition import read_condition
 from steguard.canon.document import Document, parse_document, parse_documents
+from steguard.canon.envelope import CODES, Envelope
 from steguard.canon.lexicon import KEYWORDS, Lexicon, core
-from steguard.canon.messagecheck import CODES, Envelope
 from steguard.canon.model import ADDRESS, MAX_NAME, Message, Within
 from steguard.canon.problems import CanonFinding, Problem
 from steguard.canon.surfaces import surface
@@ -137,7 +137,7 @@ def _checked(
 # Ranges of ASCII characters are a bitmap to `re`, and much faster than \w in a class.
 _CHARS = r"[ !$-9;-Z\\^_a-z|~@]"
 _LINES = re.compile(
-    rf'^(  |)([A-Za-z_][0-9A-Za-z_-]*+):(?: (?:([0-9A-Za-z_]{_CHARS}*+(?::(?! ){_CHARS}++)*+)(?<! )'
+    rf"^(  |)([A-Za-z_][0-9A-Za-z_-]*+):(?: (?:([0-9A-Za-z_]{_CHARS}*+(?::(?! ){_CHARS}++)*+)(?<! )"
     r'|"([ !#-\[\]-~]+)")|)\n',
     re.M,
 ).findall

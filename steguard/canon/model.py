@@ -35,6 +35,22 @@ NAME = r"[^\W\d][\w]*(?:[.-]\w+)*"
 ADDRESS = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:/@+-]*[A-Za-z0-9_/])?"
 """An agent or a message id: ASCII only, so that two that look alike are alike."""
 
+FIELDS = (
+    "canon-message",
+    "from",
+    "to",
+    "msg_id",
+    "action",
+    "subject",
+    "payload",
+    "within",
+    "reply_to",
+    "if",
+)
+"""The fields of a message in the order in which they are written."""
+
+ID_HINT = "Write ASCII letters, digits and '_ . : / @ + -'."
+
 MAX_NAME = 128
 MAX_DIGITS = 100
 MAX_AMOUNT = 9_999_999
@@ -319,7 +335,11 @@ class Message(BaseModel):
         frozen=True, populate_by_name=True, extra="forbid", arbitrary_types_allowed=True
     )
 
-    version: Version = Field(default=Version(1, 0), validation_alias="canon-message", serialization_alias="canon-message")
+    version: Version = Field(
+        default=Version(1, 0),
+        validation_alias="canon-message",
+        serialization_alias="canon-message",
+    )
     sender: str = Field(validation_alias="from", serialization_alias="from")
     recipient: str = Field(validation_alias="to", serialization_alias="to")
     msg_id: str

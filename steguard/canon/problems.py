@@ -30,8 +30,8 @@ class Problem:
 
     What checks values (a subject's schema, a prompt) makes these, so that a right text never
     pays for positions; :meth:`steguard.canon.document.Document.finding` makes findings of them.
-    ``at`` says which part is wrong: the ``value``, the ``key``, or the ``end`` of the value. ``start`` and ``end`` narrow it
-    to a part of the value, in code points of the value as written.
+    ``at`` says which part is wrong: the ``value``, the ``key``, or the ``end`` of the value.
+    ``start`` and ``end`` narrow it to a part of the value, in code points of the value as written.
     """
 
     path: Path

@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from steguard.canon import chars
-from steguard.canon.messagecheck import FIELDS
 from steguard.canon.model import (
+    FIELDS,
     MAX_NAME,
     Ack,
     And,

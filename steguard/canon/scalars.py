@@ -213,10 +213,7 @@ def _items(reader: Reader, text: str, at: int, line: Line) -> AnyNode:
 
 
 def _flow_item(reader: Reader, found: re.Match[str], at: int, line: Line) -> Scalar | None:
-    kind = found.lastgroup if found.lastgroup != "end" else None
-    for kind in ("double", "single", "plain"):
-        if found[kind] is not None:
-            break
+    kind = next(one for one in ("double", "single", "plain") if found[one] is not None)
     raw, start = found[kind], at + found.start(kind)
     if kind == "double":
         return double(reader, raw, start, line)

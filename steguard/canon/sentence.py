@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steguard.canon.condition import read_condition
@@ -43,7 +43,7 @@ from steguard.canon.model import (
 from steguard.canon.problems import CanonFinding, finding
 from steguard.canon.sentencewalk import MAX_SENTENCE, Walk
 from steguard.canon.surfaces import surface as load_surface
-from steguard.types import Severity
+from steguard.types import Severity, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SentenceResult:
 def parse_sentence(
     text: str, *, lexicon: Lexicon | None = None, language: str = "en"
 ) -> SentenceResult:
-    """The sentence in the text, with every fault of it. ``language`` is ``en``, ``zh`` or ``ja``."""
+    """The sentence in the text, with every fault. ``language`` is ``en``, ``zh`` or ``ja``."""
     words = lexicon or core()
     if language == "en":
         quick = _quick(text, words, words.imperatives)
@@ -78,24 +78,20 @@ def parse_sentence(
 def parse_sentences(
     text: str, *, lexicon: Lexicon | None = None, language: str = "en"
 ) -> list[SentenceResult]:
-    """Every sentence of a text, one a line. Blank lines and lines that start with ``#`` are none."""
+    """Every sentence of a text, one a line. Blank lines and ``#`` lines are no sentences."""
     made: list[SentenceResult] = []
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
         content = line.removesuffix("\r")
         if content.strip(" ") and not content.lstrip(" ").startswith("#"):
             one = parse_sentence(content, lexicon=lexicon, language=language)
-            moved = tuple(_moved(each, text, start, number) for each in one.findings)
+            moved = tuple(_moved(each, start, number) for each in one.findings)
             made.append(SentenceResult(one.sentence, moved))
         start += len(line) + 1
     return made
 
 
-def _moved(one: CanonFinding, text: str, start: int, number: int) -> CanonFinding:
-    from dataclasses import replace
-
-    from steguard.types import Span
-
+def _moved(one: CanonFinding, start: int, number: int) -> CanonFinding:
     span = Span(one.start + start, one.end + start)
     return replace(one, span=span, line=number)
 
@@ -169,7 +165,7 @@ def _quick_request(text: str, lexicon: Lexicon) -> Request | None:
     params = tuple([tuple(pair.split("=", 1)) for pair in with_.split(" ")])
     if len(dict(params)) < len(params) or not _plain_params(params, avoided):
         return None
-    return Request(target, params, within, verb)  # type: ignore[arg-type]
+    return Request(target, params, within, verb)
 
 
 def _plain_params(params: Any, avoided: Mapping[str, Any] | frozenset[str]) -> bool:

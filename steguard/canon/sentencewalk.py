@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from steguard.canon import chars
 from steguard.canon.condition import read_condition
@@ -98,10 +99,8 @@ class Walk:
         if self.problems:
             return None
         made = None
-        try:
+        with contextlib.suppress(_Stop):
             made = self._sentence(inside=False)
-        except _Stop:
-            pass
         self._check_words()
         return made
 
@@ -113,19 +112,19 @@ class Walk:
         slots: dict[str, Any] = {}
         self._walk(template, slots)
         if self._at < len(self._tokens):
-            self._unexpected((*self._skipped, "end"))
+            raise self._unexpected((*self._skipped, "end"))
         return _BUILD[kind](slots)
 
     def _kind(self, inside: bool) -> tuple[str, Template]:
         surface = self._surface
         first = self._now
         if first is None:
-            self._unexpected(self._starts(inside))
+            raise self._unexpected(self._starts(inside))
         opening = surface.sentences["conditional"][0]
         if isinstance(opening, Word) and first.text == opening.text:
             if inside:
                 hint = "Join the conditions with 'and'."
-                self._fail(first, "sentence-syntax", "'if' stands inside an 'if'", hint)
+                raise self._fail(first, "sentence-syntax", "'if' stands inside an 'if'", hint)
             return "conditional", surface.sentences["conditional"]
         self._split_head()
         head = self._now
@@ -137,7 +136,7 @@ class Walk:
         verb = self._verbs.get(head.text)
         if verb is not None and (inside or verb in self._lexicon.imperatives):
             return "request", surface.sentences["request"]
-        self._no_start(head, inside)
+        raise self._no_start(head, inside)
 
     def _split_head(self) -> None:
         """Make ``report:x`` two words and find the colon that stands alone."""
@@ -153,7 +152,7 @@ class Walk:
     def _headed(self, head: Token) -> tuple[str, Template]:
         known = self._surface.heads.get(head.text[:-1])
         if known is None:
-            self._unknown_head(head)
+            raise self._unknown_head(head)
         kind, template, alias = known
         if alias:
             usual = show(self._surface.sentences[kind])
@@ -175,7 +174,7 @@ class Walk:
                     self._at += 1
                     continue
                 if token is None or token.text != element.text:
-                    self._unexpected((*self._skipped, element.text))
+                    raise self._unexpected((*self._skipped, element.text))
                 self._at += 1
                 self._skipped = []
             elif isinstance(element, Slot):
@@ -208,7 +207,7 @@ class Walk:
             return self._modal()
         token = self._now
         if token is None:
-            self._unexpected((_SHOWN.get(name, name),))
+            raise self._unexpected((_SHOWN.get(name, name),))
         self._at += 1
         if name == "verb":
             return self._verb(token)
@@ -226,14 +225,14 @@ class Walk:
         hint = nearest(token.text, list(self._verbs))[2:]
         text = f"'{token.text}' is no verb of the lexicon '{self._lexicon.name}'"
         hint = hint[:1].upper() + hint[1:] if hint else "Write a verb of the lexicon."
-        self._fail(token, "unknown-verb", text, hint, tuple(self._verbs))
+        raise self._fail(token, "unknown-verb", text, hint, tuple(self._verbs))
 
     def _name(self, token: Token, what: str) -> str:
         text = token.text
         if text in KEYWORDS:
             self._at -= 1
             why = f"the keyword '{text}' stands where {_SHOWN.get(what, what)} is expected"
-            self._fail(token, "reserved-word", why, None, (_SHOWN.get(what, what),))
+            raise self._fail(token, "reserved-word", why, None, (_SHOWN.get(what, what),))
         if is_name(text) and not mixed_alphabets(text):
             return text
         why = f"'{_short(text)}' is no name"
@@ -254,7 +253,7 @@ class Walk:
         if token.text in KEYWORDS:
             self._at -= 1
             why = f"the keyword '{token.text}' stands where a message id is expected"
-            self._fail(token, "reserved-word", why, None, ("message id",))
+            raise self._fail(token, "reserved-word", why, None, ("message id",))
         if not is_address(token.text):
             hint = "Write ASCII letters, digits and '_ . : / @ + -'."
             why = f"'{_short(token.text)}' is no message id"
@@ -304,7 +303,7 @@ class Walk:
         while (token := self._now) is not None and (not found or token.text != stop):
             name, equals, raw = token.text.partition("=")
             if not equals or not name or not raw or '"' in name or raw[0] == "=":
-                self._bad_param(token, bool(found))
+                raise self._bad_param(token, bool(found))
             self._at += 1
             if name in KEYWORDS or not is_name(name):
                 why = f"'{_short(name)}' cannot be the name of a parameter"
@@ -321,10 +320,10 @@ class Walk:
                 )
             found[name] = value
         if not found:
-            self._unexpected(("NAME=VALUE",))
+            raise self._unexpected(("NAME=VALUE",))
         return tuple(found.items())
 
-    def _bad_param(self, token: Token, later: bool) -> NoReturn:
+    def _bad_param(self, token: Token, later: bool) -> _Stop:
         text = token.text
         after = self._tokens[self._at + 1].text if self._at + 1 < len(self._tokens) else ""
         hint = "Write NAME=VALUE, with double quotes around a value of more than one word."
@@ -337,7 +336,8 @@ class Walk:
         elif ":" in text:
             hint = "Write '=' between the name and the value."
         expected = ("NAME=VALUE", self._within_word(), "end") if later else ("NAME=VALUE",)
-        self._fail(token, "bad-parameter", f"'{_short(text)}' is no parameter", hint, expected)
+        why = f"'{_short(text)}' is no parameter"
+        return self._fail(token, "bad-parameter", why, hint, expected)
 
     def _within_word(self) -> str:
         for element in self._surface.sentences["request"]:
@@ -349,7 +349,7 @@ class Walk:
     def _time(self) -> Within | None:
         rest = self._tokens[self._at :]
         if not rest:
-            self._unexpected(FORMS)
+            raise self._unexpected(FORMS)
         self._at = len(self._tokens)
         text = " ".join(token.text for token in rest)
         start, end = rest[0].start, rest[-1].end
@@ -383,7 +383,7 @@ class Walk:
         for one in problems:
             self.problems.append(_shifted(one, start))
         if token is None and not problems:
-            self._unexpected((word,))
+            raise self._unexpected((word,))
         if token is None:
             raise _Stop
         return made
@@ -400,7 +400,7 @@ class Walk:
             if here == words:
                 self._at += len(words)
                 return modal
-        self._unexpected(tuple(self._surface.modals.values()))
+        raise self._unexpected(tuple(self._surface.modals.values()))
 
     # ---- checks of all words
 
@@ -470,7 +470,7 @@ class Walk:
         opening = self._surface.sentences["conditional"][0]
         return (*verbs, *heads, *([] if inside else [getattr(opening, "text", "")]))
 
-    def _no_start(self, head: Token, inside: bool) -> NoReturn:
+    def _no_start(self, head: Token, inside: bool) -> _Stop:
         text = head.text
         verb = self._verbs.get(text)
         starts = self._starts(inside)
@@ -479,19 +479,19 @@ class Walk:
             kind = self._surface.heads[text][0] if text in self._surface.heads else pattern
             usual = show(self._surface.sentences[kind])
             why = f"a sentence does not start with '{text}' alone"
-            self._fail(head, "sentence-syntax", why, f"Write '{usual}'.", (usual,))
+            return self._fail(head, "sentence-syntax", why, f"Write '{usual}'.", (usual,))
         small = text.lower()
         if small in self._verbs or small.rstrip(":") in self._surface.heads or small == "if":
             why = f"'{text}' is not in small letters"
-            self._fail(head, "unknown-verb", why, f"Write '{small}'.", (small,))
+            return self._fail(head, "unknown-verb", why, f"Write '{small}'.", (small,))
         after = self._tokens[self._at + 1].text if self._at + 1 < len(self._tokens) else ""
         if after == ":":
-            self._fail(head, "unknown-pattern", "a blank stands before ':'", "Take it out.")
+            return self._fail(head, "unknown-pattern", "a blank stands before ':'", "Take it out.")
         why = f"'{_short(text)}' is no verb and starts no pattern"
         hint = nearest(text, starts)[2:].capitalize() or "Start with a verb of the lexicon."
-        self._fail(head, "unknown-verb", why, hint, starts)
+        return self._fail(head, "unknown-verb", why, hint, starts)
 
-    def _unknown_head(self, head: Token) -> NoReturn:
+    def _unknown_head(self, head: Token) -> _Stop:
         word = head.text[:-1]
         heads = tuple(f"{one}:" for one, known in self._surface.heads.items() if not known[2])
         verb = self._lexicon.verbs.get(self._verbs.get(word.lower(), word.lower()))
@@ -500,9 +500,10 @@ class Walk:
             hint = f"Write '{word.lower()}:' in small letters."
         elif verb is not None:
             hint = f"Write '{show(self._surface.sentences[verb.pattern])}'."
-        self._fail(head, "unknown-pattern", f"'{_short(head.text)}' is no pattern", hint, heads)
+        why = f"'{_short(head.text)}' is no pattern"
+        return self._fail(head, "unknown-pattern", why, hint, heads)
 
-    def _unexpected(self, expected: tuple[str, ...]) -> NoReturn:
+    def _unexpected(self, expected: tuple[str, ...]) -> _Stop:
         token = self._now
         shown = "the end" if token is None else f"'{_short(token.text)}'"
         at = token or Token("", *([len(self.text.rstrip(" \r\n"))] * 2))
@@ -514,7 +515,9 @@ class Walk:
             if before[-1:] != '"' and "=" not in before:
                 hint = "Write one word there, with '_' between its parts, or quote a value."
         names = " or ".join(f"'{one}'" if one != "end" else "the end" for one in expected)
-        self._fail(
+        if len(expected) > _MANY:
+            names = "the start of a sentence"
+        return self._fail(
             at, "sentence-syntax", f"{shown} stands where {names} is expected", hint, expected
         )
 
@@ -525,9 +528,9 @@ class Walk:
         message: str,
         hint: str | None = None,
         expected: tuple[str, ...] = (),
-    ) -> NoReturn:
+    ) -> _Stop:
         self._problem(token, rule, message, hint, expected)
-        raise _Stop
+        return _Stop()
 
     def _problem(
         self,
@@ -555,6 +558,7 @@ class Walk:
         )
 
 
+_MANY = 6
 _SHOWN = {
     "message_id": "message id",
     "task": "action",

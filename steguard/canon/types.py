@@ -62,7 +62,7 @@ def read_value(text: str, kind: TypeRef) -> Any:
     return _READERS[kind.kind](text, kind)
 
 
-def _int(text: str, kind: TypeRef) -> int | Wrong:
+def _int(text: str, _: TypeRef) -> int | Wrong:
     if not _INT.fullmatch(text):
         return Wrong(f"{_quoted(text)} is no <int>; write digits such as 42")
     if len(text) > MAX_DIGITS:
@@ -70,7 +70,7 @@ def _int(text: str, kind: TypeRef) -> int | Wrong:
     return int(text)
 
 
-def _float(text: str, kind: TypeRef) -> float | Wrong:
+def _float(text: str, _: TypeRef) -> float | Wrong:
     if len(text) > MAX_DIGITS and _FLOAT.fullmatch(text):
         return Wrong(f"the number has {len(text)} digits; the limit is {MAX_DIGITS}")
     if not _FLOAT.fullmatch(text):
@@ -81,13 +81,13 @@ def _float(text: str, kind: TypeRef) -> float | Wrong:
     return value
 
 
-def _bool(text: str, kind: TypeRef) -> bool | Wrong:
+def _bool(text: str, _: TypeRef) -> bool | Wrong:
     if text not in ("true", "false"):
         return Wrong(f"{_quoted(text)} is no <bool>; write true or false")
     return text == "true"
 
 
-def _date(text: str, kind: TypeRef) -> dt.date | Wrong:
+def _date(text: str, _: TypeRef) -> dt.date | Wrong:
     if _DATE.fullmatch(text):
         try:
             return dt.date.fromisoformat(text)
@@ -96,13 +96,13 @@ def _date(text: str, kind: TypeRef) -> dt.date | Wrong:
     return Wrong(f"{_quoted(text)} is no <date>; write a date such as 2026-01-31")
 
 
-def _path(text: str, kind: TypeRef) -> str | Wrong:
+def _path(text: str, _: TypeRef) -> str | Wrong:
     if not text or text != text.strip() or any(not c.isprintable() for c in text):
         return Wrong(f"{_quoted(text)} is no <path>; write a path such as /data/a.txt")
     return text
 
 
-def _text(text: str, kind: TypeRef) -> str:
+def _text(text: str, _: TypeRef) -> str:
     return text
 
 
