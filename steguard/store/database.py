@@ -38,6 +38,7 @@ class Database:
         self._engine = _engine(self.url)
         self._process = os.getpid()
         self._forked = threading.Lock()
+        self._of_parent: list[object] = []
         self._guarded(lambda: migrate.prepare(self._engine, self.name, upgrade=upgrade))
 
     @property
@@ -76,10 +77,11 @@ class Database:
         return self._engine.connect().execution_options(**options)
 
     def _leave_connections_of_parent(self) -> None:
-        """A connection must not be used by two processes."""
+        """A connection must not be used, nor closed, by two processes."""
         if self._process != os.getpid():
             with self._forked:
                 if self._process != os.getpid():
+                    self._of_parent.append(self._engine.pool)
                     self._engine.dispose(close=False)
                     self._process = os.getpid()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -63,15 +64,11 @@ class SqlStore:
         return _SqlTransaction(connection, self._now(connection), write=write)
 
     def _now(self, connection: Connection) -> float:
-        last = _last_audit(sa.select(RECORDS[AuditRecord].c.at))
         if self._clock is not None or not self.database.postgresql:
             clock = self._clock or time.time
-            return max(clock(), connection.execute(last).scalar() or 0.0)
-        clock_now = sa.extract("epoch", sa.func.clock_timestamp())
-        row = connection.execute(
-            sa.select(sa.cast(clock_now, sa.Double), last.scalar_subquery())
-        ).one()
-        return max(float(row[0]), row[1] or 0.0)
+            return max(clock(), connection.execute(_LAST_TIME).scalar() or 0.0)
+        now, last = connection.execute(_TIMES).one()
+        return max(float(now), last or 0.0)
 
 
 class _SqlTransaction:
@@ -90,26 +87,21 @@ class _SqlTransaction:
         if not self._write or self._connection.dialect.name != "postgresql":
             return
         for name in names:
-            number = lock_number(name)
-            self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(number)))
+            self._connection.execute(_LOCK, {"number": lock_number(name)})
 
     def get(self, kind: type[R], key: str | int) -> R | None:
-        table = RECORDS[kind]
-        row = self._connection.execute(sa.select(table).where(table.c[kind.ID] == key)).first()
+        row = self._connection.execute(_select(RECORDS[kind]), {"wanted": key}).first()
         return None if row is None else kind(**row._mapping)
 
     def add(self, record: Record) -> bool:
-        table = RECORDS[type(record)]
-        insert = sqlite.insert if self._connection.dialect.name == "sqlite" else postgresql.insert
-        statement = insert(table).values(_values(record)).on_conflict_do_nothing()
-        added = self._connection.execute(statement.returning(table.c[record.ID]))
-        return added.first() is not None
+        statement = _insert(RECORDS[type(record)], self._connection.dialect.name)
+        return self._connection.execute(statement, _values(record)).first() is not None
 
     def put(self, record: Record) -> None:
-        table, values = RECORDS[type(record)], _values(record)
-        key = values.pop(record.ID)
-        statement = sa.update(table).where(table.c[record.ID] == key).values(values)
-        if self._connection.execute(statement).rowcount != 1:
+        values = _values(record)
+        values["wanted"] = values.pop(record.ID)
+        if self._connection.execute(_update(RECORDS[type(record)]), values).rowcount != 1:
+            key = values["wanted"]
             raise StateError(f"There is no {type(record).__name__} {key!r} to write over.")
 
     def find(
@@ -150,15 +142,47 @@ class _SqlTransaction:
             return
         self.lock(_AUDIT)
         table = RECORDS[AuditRecord]
-        row = self._connection.execute(_last_audit(sa.select(table))).first()
+        row = self._connection.execute(_LAST).first()
         last = None if row is None else AuditRecord(**row._mapping)
         lines = chained(self._drafts, last, self._now)
         self._connection.execute(sa.insert(table), [_values(line) for line in lines])
 
 
-def _last_audit(query: sa.Select[Any]) -> sa.Select[Any]:
-    return query.order_by(RECORDS[AuditRecord].c.seq.desc()).limit(1)
-
-
 def _values(record: Record) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(record)}
+
+
+# Statements are built once: to build one costs more than to run it.
+
+
+@cache
+def _select(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table).where(_key(table) == sa.bindparam("wanted"))
+
+
+@cache
+def _insert(table: sa.Table, dialect: str) -> Any:
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return insert(table).on_conflict_do_nothing().returning(_key(table))
+
+
+@cache
+def _update(table: sa.Table) -> sa.Update:
+    key = _key(table)
+    names = [column.name for column in table.c if column is not key]
+    values: dict[str, Any] = {name: sa.bindparam(name) for name in names}
+    return sa.update(table).where(key == sa.bindparam("wanted")).values(values)
+
+
+def _key(table: sa.Table) -> sa.Column[Any]:
+    column: sa.Column[Any] = table.primary_key.columns[0]
+    return column
+
+
+_LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("number", type_=sa.BigInteger)))
+_LAST = sa.select(RECORDS[AuditRecord]).order_by(RECORDS[AuditRecord].c.seq.desc()).limit(1)
+_LAST_TIME = _LAST.with_only_columns(RECORDS[AuditRecord].c.at)
+_TIMES = sa.select(
+    sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double),
+    _LAST_TIME.scalar_subquery(),
+)
