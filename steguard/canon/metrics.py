@@ -26,7 +26,7 @@ from steguard.canon.mutations import mutations
 from steguard.canon.registry import Registry
 from steguard.errors import ProfileError
 
-_COMPLIANT = ("passed", "passed_after_retry", "stripped", "fixed")
+_COMPLIANT = ("passed", "passed_after_retry")
 _AT_ONCE = ("passed",)
 _KEYS = ("event", "at", "text", "valid")
 

@@ -69,9 +69,9 @@ def _against_schema(text: str, lines: Lines, registry: Registry) -> Iterator[Lin
         if all(key in fields and _is_exact(fields[key]) for fields in known):
             yield _with(lines, index, f"  {key}: many")
             yield _with(lines, index, f"  {key}: [a, b]")
-    index = _at(lines, "subject")
-    if index is not None:
-        yield _with(lines, index, f"{lines[index]}_x9")
+    about = _at(lines, "subject")
+    if about is not None:
+        yield _with(lines, about, f"{lines[about]}_x9")
 
 
 def _is_exact(field: PayloadField) -> bool:

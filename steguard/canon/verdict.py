@@ -33,7 +33,7 @@ _HEADER = re.compile(r"^\W*canon[-_ ]?(message|prompt)\b", re.MULTILINE | re.IGN
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was read and everything that was found. ``values`` has one entry a message or sentence."""
+    """What was found, and what was read: ``values`` has one entry a message or sentence."""
 
     kind: Kind
     findings: tuple[CanonFinding, ...]
