@@ -83,6 +83,7 @@ class Resolution:
     overridden: Mapping[str, str] = field(default_factory=dict)
     aside: Mapping[str, str] = field(default_factory=dict)
     effects: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
 
     @property
     def refused(self) -> tuple[Conflict, ...]:
@@ -128,7 +129,7 @@ def resolve(
         effects |= found.effects
     merged = _distinct(conflicts)
     left = tuple(rule for rule in kept if rule.ref not in aside)
-    return Resolution(left, merged, overridden, aside, effects)
+    return Resolution(left, merged, overridden, aside, effects, claims)
 
 
 def _tool_groups(rules: list[Instruction], tools: Sequence[str]) -> list[list[Instruction]]:
@@ -336,7 +337,7 @@ def _judge_topic(
     classes = sorted(alike.items(), key=lambda item: item[1])
 
     def fits(some: Sequence[tuple[tuple[frozenset[Claim], int], list[str]]]) -> bool:
-        return possible((c for (claims, _), _ in some for c in claims), spaced=spaced)
+        return possible([c for (claims, _), _ in some for c in claims], spaced=spaced)
 
     groups: dict[tuple[object, ...], list[Instruction]] = {}
     for core in minimal_conflicts(classes, fits):

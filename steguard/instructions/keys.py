@@ -195,6 +195,8 @@ def _tool_key(parts: list[str]) -> Key:
     *path, last = parts
     if not path:
         return Key(("tools",), Role.PLAIN)
+    if any(part in ("arguments", "args") for part in path[2:]):
+        return Key(("tools", *path[1:], last), Role.PLAIN)
     if last in _ROLES and _ROLES[last] in (Role.REQUIRED, Role.FORBIDDEN, Role.ALLOWED):
         return Key(("tools", *path[1:]), _ROLES[last])
     if len(path) > 1 and last.startswith(("max_", "min_")):

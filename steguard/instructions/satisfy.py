@@ -54,7 +54,7 @@ class Domain:
 
     def add(self, claim: Claim) -> None:
         if isinstance(claim, Bound):
-            claim = _whole(claim) if self.integer else claim
+            claim = whole(claim) if self.integer else claim
             self.raise_low(claim.low, claim.low_open)
             if (claim.high, not claim.high_open) < (self.high, not self.high_open):
                 self.high, self.high_open = claim.high, claim.high_open
@@ -127,7 +127,7 @@ class Domain:
         return not (self.high < 1 and left - {_FALSE})
 
 
-def _whole(bound: Bound) -> Bound:
+def whole(bound: Bound) -> Bound:
     """The same limits for whole numbers, closed."""
     low, high = bound.low, bound.high
     if math.isfinite(low):
@@ -150,18 +150,25 @@ def _refines(value: Scalar, others: frozenset[Scalar]) -> bool:
     return ("text", text.split("-")[0]) in others
 
 
-def possible(claims: Iterable[Claim], *, spaced: bool = True) -> bool:
-    """Whether these claims can all be true. ``spaced``: words have a space between them."""
+def domains_of(claims: Iterable[Claim]) -> dict[Subject, Domain]:
+    """What the claims leave of each subject."""
     domains: dict[Subject, Domain] = {}
-    affixes: dict[Subject, set[str]] = defaultdict(set)
     for claim in claims:
-        if isinstance(claim, Affix):
-            affixes[claim.subject].add(claim.phrase)
-        elif isinstance(claim, Bound | OneOf | NoneOf | Has | Setting):
+        if isinstance(claim, Bound | OneOf | NoneOf | Has | Setting):
             domain = domains.get(claim.subject)
             if domain is None:
                 domain = domains[claim.subject] = Domain(is_count(claim.subject))
             domain.add(claim)
+    return domains
+
+
+def possible(claims: Sequence[Claim], *, spaced: bool = True) -> bool:
+    """Whether these claims can all be true. ``spaced``: words have a space between them."""
+    domains = domains_of(claims)
+    affixes: dict[Subject, set[str]] = defaultdict(set)
+    for claim in claims:
+        if isinstance(claim, Affix):
+            affixes[claim.subject].add(claim.phrase)
     if not all(domain.values_possible for domain in domains.values()):
         return False
     if not _phrases_possible(domains, affixes):
