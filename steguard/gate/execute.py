@@ -24,6 +24,7 @@ import anyio.to_thread
 from steguard.awaiting import awaited
 from steguard.errors import UsageError
 from steguard.gate import audit, ledger, owner
+from steguard.gate.decide import decide
 from steguard.gate.errors import (
     ExecutionFailed,
     NoEffect,
@@ -118,19 +119,18 @@ def run(
     same execution, except for a tool that only reads. For an async function, the return value is
     to be awaited.
     """
-    hook = reconcile or getattr(gate, "reconcilers", {}).get(call.name)
+    hook = reconcile or gate.reconcilers.get(call.name)
     flow = steps(gate, call, context, fn, key, hook)
     store = store_of(gate)
     return _drive_async(flow, store) if is_async(fn) else _drive(flow, store)
 
 
-def store_of(gate: Any) -> StateStore:
+def store_of(gate: Gate) -> StateStore:
     """The gate's store; a gate without one remembers in memory."""
     with _making_a_store:
         if gate.store is None:
             gate.store = MemoryStore()
-    store: StateStore = gate.store
-    return store
+    return gate.store
 
 
 def is_async(fn: Callable[..., Any]) -> bool:
@@ -150,7 +150,7 @@ def execution_key(gate: Gate, call: ToolCall, context: Context, key: str | None 
         return label(f"{context.task_id}/{call.call_id}")
     identity = digest(call.name, call.arguments, context.task_id, "")
     reads = gate.policy.spec(call.name).side_effect is SideEffect.READ
-    if reads and gate.decide(call, context).effect is not Effect.ASK:
+    if reads and decide(gate.policy, call, context).effect is not Effect.ASK:
         return f"{identity}/{secrets.token_hex(6)}"
     return identity
 
@@ -266,11 +266,14 @@ def _failed_to_decide(
     gate: Gate, call: ToolCall, context: Context, held: str, error: Exception
 ) -> Generator[Transact, Any, Refused]:
     """An error is a refusal. It is logged in the store, else where the program logs."""
-    reason = f"The gate cannot decide: {error or type(error).__name__}"
-    if isinstance(error, NotCanonical):
-        reason = f"The arguments are no JSON data: {error}."
     bare = Proposal(gate.policy, call, context, "", "", held, hook=False)
+    reason = f"The gate cannot decide: {error or type(error).__name__}"
     decision = bare.refusal(reason, Step.ERROR)
+    if isinstance(error, NotCanonical):
+        # The policy has its own words for arguments that are no JSON data.
+        decision = decide(gate.policy, call, context)
+        if decision.effect is not Effect.DENY:
+            decision = bare.refusal(f"The arguments are no JSON data: {error}.", Step.ARGUMENTS)
     try:
         yield Transact(lambda tx: audit.decided(tx, decision, context, agent=bare.agent))
     except Exception:

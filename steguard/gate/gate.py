@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from steguard.gate.model import Context, Decision, ToolCall
 from steguard.gate.policy import Policy, load_policy
 
-
-class State(Protocol):
-    """What a decision asks of a store. It only looks; ``execute`` spends and reserves."""
-
-    def approved(self, digest: str, context: Context) -> bool:
-        """Whether a granted, unspent and unexpired approval names exactly this digest."""
-
-    def over_limit(self, policy: Policy, call: ToolCall, context: Context) -> str | None:
-        """Why the rate or a budget does not permit this call now; None where it does."""
+if TYPE_CHECKING:
+    from steguard.gate.execute import Hook
+    from steguard.gate.state import StateStore
 
 
 class Gate:
     """Decides on tool calls with one policy.
 
     ``store`` keeps approvals, rates, budgets, executions and the audit log (``steguard.store``);
-    without it, a gate can decide but not execute what needs them.
+    without it, the gate keeps them in memory. ``reconcilers`` are hooks by tool name: each looks
+    at an execution without a record of its end, and says what happened.
     """
 
     def __init__(
-        self, policy: Policy | str | Path | Mapping[str, Any], store: State | None = None
+        self,
+        policy: Policy | str | Path | Mapping[str, Any],
+        store: StateStore | None = None,
+        *,
+        reconcilers: Mapping[str, Hook] | None = None,
     ) -> None:
         self.policy = load_policy(policy)
         self.store = store
+        self.reconcilers = dict(reconcilers or {})
 
     def decide(self, call: ToolCall, context: Context) -> Decision:
         """What the policy says about this call. It never raises: an error is a deny."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 
+from steguard.gate import provenance
 from steguard.gate.model import Observation, Source, Trust, leaves
 from steguard.gate.policy import Policy
 from steguard.gate.state import Execution, ObservationRecord, StateStore, label
@@ -44,7 +45,11 @@ def of_task(store: StateStore, task: str) -> tuple[Observation, ...]:
 
 def _fields(policy: Policy | None, seen: Observation) -> dict[str, dict[str, str]]:
     """A field whose trust nobody states is content."""
-    return {
+    found = {
         pointer: {"source": seen.source.value, "trust": Trust.CONTENT.value}
         for pointer, _ in leaves(seen.data)
     }
+    if policy is not None:
+        for pointer, source, trust in provenance.fields(policy, seen):
+            found[pointer] = {"source": source.value, "trust": trust.value}
+    return found

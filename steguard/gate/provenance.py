@@ -298,3 +298,16 @@ def _root(data: Any, pointer: str) -> str:
         if inside_list and isinstance(data, Mapping):
             root = at
     return root
+
+
+def fields(policy: Policy, observation: Observation) -> Iterator[tuple[str, Source, Trust]]:
+    """The source and the trust of each leaf of an observation, for the record of it."""
+    spec = policy.observations.get(observation.tool)
+    source = observation.source
+    if spec is not None and source is Source.TOOL_OBSERVATION:
+        source = spec.source
+    told = policy.tools.get(observation.tool)
+    document = kinds.is_document(observation.tool, told.description if told else "")
+    for pointer, keys, value, _ in _walk(observation.data):
+        trust = _trust(spec, pointer, keys, value, document)
+        yield pointer, source, trust if source is Source.TOOL_OBSERVATION else Trust.CONTENT

@@ -66,7 +66,7 @@ def gate(store: Any = None, **changes: Any) -> Gate:
     return Gate({**POLICY, **changes}, store)
 
 
-def call(name: str, call_id: str = "c1", **arguments: Any) -> ToolCall:
+def call(name: str, call_id: str = "c1", /, **arguments: Any) -> ToolCall:
     return ToolCall(name, arguments, call_id)
 
 
