@@ -22,6 +22,8 @@ _INVISIBLE = (
 REFUSED = re.compile(f"[{_INVISIBLE}]|\r(?!\n)|(?<![^\x00-\x7f])[\u200c\u200d]")
 """What may not stand in a text as it is. A joiner may follow a character that is not ASCII."""
 
+_ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}\r\u200c\u200d\ufe00-\ufe0f]")
+
 REFUSED_VALUE = re.compile(f"[{BIDI}\ud800-\udfff\ufffe\uffff]")
 """What no value can hold, not even by an escape."""
 
@@ -65,6 +67,11 @@ def describe(char: str) -> str:
     if not name:
         name = "CONTROL CHARACTER" if ord(char) < 0xA0 else "CHARACTER WITHOUT A NAME"
     return f"U+{ord(char):04X} {name}"
+
+
+def is_invisible(char: str) -> bool:
+    """Whether nobody can see the character; a line end and a blank are not meant."""
+    return _ANY_INVISIBLE.match(char) is not None
 
 
 def unescape(text: str) -> str:

@@ -81,7 +81,9 @@ def render_sentence(sentence: Sentence, *, language: str = "en", lexicon: Any = 
     """The sentence in its usual form, on one line without a line end."""
     surface = load_surface(language)
     kind, slots = _slots(sentence, surface, lexicon)
-    return " ".join(_written(surface.sentences[kind], slots))
+    text = " ".join(_written(surface.sentences[kind], slots))
+    head, colon, rest = text.partition("： ")
+    return f"{head}：{rest}" if colon and head in surface.heads else text
 
 
 def render_condition(condition: Condition, *, language: str = "en") -> str:

@@ -409,8 +409,8 @@ class Walk:
             why = f"{chars.describe(found[0])} is refused here"
             hint = "A sentence is one line with blanks between its words."
             self._add(found.start(), found.end(), "refused-character", why, hint)
-        if "\n" in self.text.rstrip("\n") or "\r" in self.text.rstrip("\r\n"):
-            at = self.text.find("\n")
+        at = self.text.rstrip("\r\n").find("\n")
+        if at >= 0:
             why = "a sentence stands on one line"
             self._add(at, at + 1, "refused-character", why, "Write one sentence a line.")
         self._tokens = [one for one in self._tokens if one.text.strip("\r\n")]
