@@ -11,26 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from steguard.canon.chars import REFUSED, describe
+from steguard.canon.chars import describe
 from steguard.canon.compatibility import compare
 from steguard.canon.lexicon import Lexicon, core
 from steguard.canon.model import Version
 from steguard.canon.problems import CanonFinding
+from steguard.canon.raw import RawLine, invisible, raw_lines
 from steguard.canon.registry import Registry
 from steguard.canon.verdict import Kind, judge
 from steguard.canon.versions import negotiate, offer
-
-_VISIBLE = {" ": "\u00b7", "\t": "\u2192", "\r": "\u240d"}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line as it was sent: with marks for blanks, and its bytes."""
-
-    number: int
-    shown: str
-    raw: bytes
-    ending: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,7 @@ class Odd:
 class Examination:
     """Everything about one text. ``differences`` compares the two sides, where both are known."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[RawLine, ...]
     odd: tuple[Odd, ...]
     kind: Kind
     valid: bool
@@ -60,9 +49,9 @@ class Examination:
         """The examination as text."""
         parts = [f"{self.size} bytes, {len(self.lines)} lines, read as a {self.kind}"]
         for line in self.lines:
-            parts.append(f"{line.number:4d} | {line.shown}{line.ending}")
+            parts.append(f"{line.number:4d} | {line.shown}")
             if raw:
-                parts.append(f"     | {line.raw.hex(' ')}")
+                parts.append(f"     | {line.hex}")
         parts.append("")
         if self.odd:
             parts.append("Characters to look at:")
@@ -87,8 +76,7 @@ class Examination:
         return {
             "bytes": self.size,
             "lines": [
-                {"number": one.number, "shown": one.shown + one.ending, "hex": one.raw.hex(" ")}
-                for one in self.lines
+                {"number": one.number, "shown": one.shown, "hex": one.hex} for one in self.lines
             ],
             "odd": [{"line": o.line, "column": o.column, "name": o.name} for o in self.odd],
             "kind": self.kind,
@@ -101,24 +89,26 @@ class Examination:
 
 
 def examine(
-    text: str,
+    sent: str | bytes,
     *,
     kind: Kind | None = None,
     registry: Registry | None = None,
     lexicon: Lexicon | None = None,
     differences: Sequence[str] = (),
 ) -> Examination:
-    """Look at a text. Never raises for what it holds."""
+    """Look at a text, or at the bytes as they came. Never raises for what it holds."""
+    data = sent.encode("utf-8", "surrogatepass") if isinstance(sent, str) else sent
+    text = data.decode("utf-8", "surrogateescape")
     verdict = judge(text, kind, registry=registry, lexicon=lexicon, stream=True)
     return Examination(
-        tuple(_lines(text)),
+        tuple(raw_lines(data)),
         tuple(_odd(text)),
         verdict.kind,
         verdict.ok,
         verdict.findings,
         _version(text),
         (lexicon or core()).parts,
-        len(text.encode("utf-8", "surrogatepass")),
+        len(data),
         tuple(differences),
     )
 
@@ -154,34 +144,18 @@ def _subject_differences(ours: Registry, theirs: Registry) -> Iterator[str]:
                 yield f"{side} {reader}: {where}: {one.message}"
 
 
-def _lines(text: str) -> Iterator[Line]:
-    pieces = text.split("\n")
-    for number, piece in enumerate(pieces, 1):
-        last = number == len(pieces)
-        if last and not piece:
-            return
-        shown = "".join(_mark(char) for char in piece)
-        raw = (piece + ("" if last else "\n")).encode("utf-8", "surrogatepass")
-        yield Line(number, shown, raw, "" if last else "\u00b6")
-
-
-def _mark(char: str) -> str:
-    if char in _VISIBLE:
-        return _VISIBLE[char]
-    return char if char.isprintable() else f"<U+{ord(char):04X}>"
-
-
 def _odd(text: str) -> Iterator[Odd]:
-    """Refused characters, blanks of other widths, and letters that look like ASCII."""
-    for number, line in enumerate(text.split("\n"), 1):
-        for at, char in enumerate(line):
-            if char.isascii() and char.isprintable():
-                continue
-            if REFUSED.match(char) or not char.isprintable() or char.isspace() or char in _ALIKE:
-                yield Odd(number, at + 1, describe(char))
+    """Invisible characters, blanks of other widths, and letters that look like ASCII."""
+    alike = [(at, describe(char)) for at, char in enumerate(text) if char in _ALIKE]
+    for at, name in sorted([*invisible(text), *alike]):
+        line = text.count("\n", 0, at) + 1
+        yield Odd(line, at - text.rfind("\n", 0, at), name)
 
 
-_ALIKE = "аеорсухіјѕԁɡοανΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТХІЈ：，；（）＝＜＞＂＇［］｛｝－＿．０１２３４５６７８９“”‘’–—−"
+_ALIKE = frozenset(
+    "аеорсухіјѕԁɡοανΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТХІЈ"
+    "：，；（）＝＜＞＂＇［］｛｝－＿．０１２３４５６７８９“”‘’–—−"
+)
 
 
 def _version(text: str) -> str | None:

@@ -17,12 +17,14 @@ from steguard.canon.exchange import Exchange
 from steguard.canon.lexicon import Lexicon, core
 from steguard.canon.message import ParseResult, parse_message, parse_messages
 from steguard.canon.model import Message, Placeholder, TypeRef, Version, Within
+from steguard.canon.nodes import Fields, Items, Scalar
 from steguard.canon.payload import to_json
 from steguard.canon.problems import CanonFinding
 from steguard.canon.prompt import parse_prompt
 from steguard.canon.registry import Registry
 from steguard.canon.render import message_json
 from steguard.canon.sentence import parse_sentences
+from steguard.canon.types import parse_type
 from steguard.types import Severity
 
 Kind = Literal["message", "prompt", "sentence"]
@@ -86,6 +88,9 @@ def judge(
         return Verdict(kind, tuple(findings), tuple(one.sentence for one in read if one.sentence))
     parsed = _parsed(text, registry, lexicon or core(), language, stream)
     findings = [f for one in parsed for f in one.findings]
+    if registry is not None and not stream and parsed[0].message is None:
+        findings += _payload_findings(text, parsed[0], registry)
+        findings.sort(key=lambda f: (f.start, f.code))
     if log is not None:
         findings += _against(text, parsed, log, stream)
         findings.sort(key=lambda f: (f.start, f.code))
@@ -99,6 +104,31 @@ def _parsed(
     if stream:
         return parse_messages(text, **options)
     return [parse_message(text, **options)]
+
+
+def _payload_findings(text: str, parsed: ParseResult, registry: Registry) -> list[CanonFinding]:
+    """What the schema says of a payload whose envelope is wrong, so that all is told at once."""
+    known = parsed.envelope
+    document = parse_document(text)
+    node = document.root.get("payload")
+    told = any(f.pointer and f.code.startswith("CAN5") for f in parsed.findings)
+    if told or "action" not in known or "subject" not in known:
+        return []
+    if not document.ok or not isinstance(node, Fields | None):
+        return []
+    fields = {"action": known["action"], "subject": known["subject"]}
+    payload = {entry.key.text: _data(entry.value) for entry in node or ()}
+    typed = registry.read(Message.built({**fields, "payload": payload}))
+    return [document.finding(problem) for problem in typed.problems]
+
+
+def _data(node: Any) -> Any:
+    if isinstance(node, Items) and node.placeholder is not None:
+        return Placeholder(node.placeholder)
+    if isinstance(node, Scalar) and node.style == "plain":
+        kind = parse_type(node.text)
+        return kind if isinstance(kind, TypeRef) else node.text
+    return node.data()
 
 
 def _against(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from steguard import __version__
-from steguard.cli import check, demo, explain, fix, profile, rules, run, vocabulary
+from steguard.cli import canon, check, demo, explain, fix, profile, rules, run, vocabulary
 
 
 def build() -> typer.Typer:
@@ -28,6 +28,7 @@ def build() -> typer.Typer:
     app.command("rules")(rules.command)
     app.command("explain")(explain.command)
     app.add_typer(profile.build(), name="profile")
+    app.add_typer(canon.build(), name="canon")
     app.add_typer(vocabulary.build_app(), name="vocabulary")
     return app
 

@@ -171,11 +171,11 @@ def fmt(
         bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")
     ] = False,
 ) -> None:
-    """Write messages and prompts in their usual form, in place; standard input goes to output.
+    """Write Canon texts in their usual form, in place; standard input goes to standard output.
 
     Exit status: 0 done, 1 a text is not valid or would change, 2 usage or bad input.
     """
-    from steguard.canon.format import format_text
+    from steguard.canon.format import format_document, format_sentences
     from steguard.canon.verdict import judge
     from steguard.cli.fix import write_whole
 
@@ -186,7 +186,8 @@ def fmt(
             show(source, verdict, err=True)
             bad = True
             continue
-        new = format_text(source.text)
+        sentences = verdict.kind == "sentence"
+        new = format_sentences(source.text) if sentences else format_document(source.text)
         if source.path is None and not only_check:
             typer.echo(new, nl=False)
         elif new != source.text:
@@ -305,7 +306,8 @@ def _short(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     items = error.errors(include_url=False)
-    return "; ".join(
-        f"{'/'.join(map(str, item['loc'])) or 'message'}: {item['msg'].removeprefix('Value error, ')}"
-        for item in items
-    )
+    texts = []
+    for item in items:
+        place = "/".join(map(str, item["loc"])) or "message"
+        texts.append(f"{place}: {item['msg'].removeprefix('Value error, ')}")
+    return "; ".join(texts)

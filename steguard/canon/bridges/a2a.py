@@ -95,6 +95,15 @@ def from_a2a(message: types.Message) -> Message:
     return found[0]
 
 
+def as_json(message: Message) -> dict[str, Any]:
+    """The A2A message of a Canon message in the JSON form of the protocol."""
+    _sdk()
+    from google.protobuf.json_format import MessageToDict
+
+    record: dict[str, Any] = MessageToDict(to_a2a(message))
+    return record
+
+
 def to_task_status(message: Message) -> types.TaskStatus:
     """The state of the task that a message tells, with the message in it.
 
