@@ -15,6 +15,7 @@ from steguard.gate.state import StoreVersionError
 
 FOLDER = Path(__file__).parent / "migrations"
 VERSION_TABLE = "steguard_version"
+TARGET = "head"
 WRITES = "steguard_writes"
 """The option of a connection that says whether its transactions write."""
 
@@ -109,4 +110,4 @@ def _migrate(connection: Connection) -> None:
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, TARGET)
