@@ -8,10 +8,12 @@ Approval, rate and budget come after it, in :class:`steguard.gate.Gate`, which h
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 from steguard.gate.arguments import NO
+from steguard.gate.delegation import breach
 from steguard.gate.index import CompiledRule, Index, Matched, ToolIndex
 from steguard.gate.model import (
     Check,
@@ -24,7 +26,7 @@ from steguard.gate.model import (
     ToolCall,
     digest,
 )
-from steguard.gate.policy import Policy
+from steguard.gate.policy import Delegation, Policy
 from steguard.gate.provenance import Seen, look
 
 ASK_USER = "Ask the user."
@@ -37,7 +39,10 @@ def decide(policy: Policy, call: ToolCall, context: Context, *, explain: bool = 
     """
     chain = _Chain(policy, call, context, explain)
     try:
-        return chain.run()
+        own = chain.run()
+        if policy.under is None:
+            return own
+        return chain.under(own, policy.under)
     except Exception as error:
         return chain.deny(
             Step.ERROR,
@@ -175,6 +180,21 @@ class _Chain:
         near = get_close_matches(name, list(index.tools), n=1)
         return self.deny(
             Step.TOOL, reason, alternatives=(f"Use the name '{near[0]}'.",) if near else ()
+        )
+
+    def under(self, own: Decision, delegation: Delegation) -> Decision:
+        """The decision of this policy together with that of the policy above it."""
+        refusal = breach(delegation, self.call.name, self.context)
+        if refusal is not None:
+            return self.deny(Step.SCOPE, refusal)
+        above = decide(delegation.policy, self.call, self.context, explain=self.explain)
+        stronger = above if _RANK[above.effect] > _RANK[own.effect] else own
+        return replace(
+            stronger,
+            digest=own.digest,
+            policy=own.policy,
+            checks=(*above.checks, *own.checks),
+            side_effect=own.side_effect,
         )
 
     def note(self, step: Step, passed: bool, text: str, rule: str = "", pointer: str = "") -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from steguard.gate.model import Context, Decision, ToolCall
 from steguard.gate.policy import Policy, load_policy
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 if TYPE_CHECKING:
     from steguard.gate.execute import Hook
+    from steguard.gate.session import Session
     from steguard.gate.state import StateStore
 
 
@@ -38,6 +41,37 @@ class Gate:
         from steguard.gate.decide import decide
 
         return decide(self.policy, call, context)
+
+    def explain(self, call: ToolCall, context: Context) -> Decision:
+        """The same decision, with every condition that the gate looked at in ``checks``."""
+        from steguard.gate.decide import decide
+
+        return decide(self.policy, call, context, explain=True)
+
+    def task(self, context: Context) -> Session:
+        """A task: calls run one after the other, and each result is an observation for the next.
+
+        >>> with gate.task(Context("T-1", "Mail the report to a@example.com.")) as task:
+        ...     send_email(to=["a@example.com"])  # a function under @gate.tool
+        """
+        from steguard.gate.session import Session
+
+        return Session(self, context)
+
+    @overload
+    def tool(self, fn: F) -> F: ...
+
+    @overload
+    def tool(self, *, name: str | None = None) -> Callable[[F], F]: ...
+
+    def tool(self, fn: F | None = None, *, name: str | None = None) -> F | Callable[[F], F]:
+        """Put a function behind the gate, as a decorator: it runs only inside :meth:`task`."""
+        from steguard.gate.session import gated
+
+        def wrap(function: F) -> F:
+            return gated(self, function, name or function.__name__)
+
+        return wrap if fn is None else wrap(fn)
 
     def execute(
         self,

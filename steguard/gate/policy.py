@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import regex
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
@@ -60,6 +61,12 @@ def _origin(text: str) -> str:
     if mark and (not tool or not pointer.startswith("/")):
         raise ValueError("write a field as 'SOURCE:TOOL#/POINTER'; '*' stands for one part")
     return text
+
+
+def _check_scope(scope: Mapping[str, Any]) -> None:
+    for key in scope:
+        if key not in SCOPE_KEYS:
+            raise ValueError(f"unknown scope '{key}'{yamlfile.nearest(key, SCOPE_KEYS)}")
 
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
@@ -180,9 +187,7 @@ class Rule(_Model):
     def _names_something(self) -> Self:
         if not self.tools and not self.side_effects:
             raise ValueError("a rule names 'tools' or 'side_effects'")
-        for key in self.scope:
-            if key not in SCOPE_KEYS:
-                raise ValueError(f"unknown scope '{key}'{yamlfile.nearest(key, SCOPE_KEYS)}")
+        _check_scope(self.scope)
         if self.source not in (Source.TRUSTED_CONFIG, Source.USER_REQUEST):
             raise ValueError(f"a rule never comes from '{self.source.value}'")
         return self
@@ -198,6 +203,34 @@ class ObservationSpec(_Model):
     )
 
 
+class Contract(_Model):
+    """What an agent hands to another agent. Only these fields grant something; text never does."""
+
+    task_scope: dict[str, list[str] | str] = Field(
+        default_factory=dict, description="The scope in which the other agent may work."
+    )
+    allowed_tools: list[str] = Field(description="Tool names; there is no '*' here.")
+    output_schema: dict[str, Any] | None = Field(None, description="The form of the result.")
+    evidence_requirements: list[str] = Field(
+        default_factory=list,
+        description="JSON pointers into the result: lists of evidence that must exist.",
+    )
+    deadline: AwareDatetime | None = Field(None, strict=False)
+    parent_policy_version: str = Field(description="The hash of the policy that it was made with.")
+
+    @model_validator(mode="after")
+    def _scope_known(self) -> Self:
+        _check_scope(self.task_scope)
+        return self
+
+
+class Delegation(_Model):
+    """The policy above another one, and the contract between them."""
+
+    policy: Policy
+    contract: Contract
+
+
 class Policy(_Model):
     """A whole policy. ``hash`` names its content."""
 
@@ -208,6 +241,7 @@ class Policy(_Model):
     rules: list[Rule] = Field(default_factory=list)
     observations: dict[str, ObservationSpec] = Field(default_factory=dict)
     budgets: dict[str, Budget] = Field(default_factory=dict)
+    under: Delegation | None = Field(None, description="See :mod:`steguard.gate.delegation`.")
 
     @cached_property
     def hash(self) -> str:
