@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from steguard import __version__
-from steguard.cli import canon, check, demo, explain, fix, profile, rules, run, vocabulary
+from steguard.cli import (
+    canon,
+    check,
+    demo,
+    explain,
+    fix,
+    instructions,
+    profile,
+    rules,
+    run,
+    vocabulary,
+)
 
 
 def build() -> typer.Typer:
@@ -29,6 +40,7 @@ def build() -> typer.Typer:
     app.command("explain")(explain.command)
     app.add_typer(profile.build(), name="profile")
     app.add_typer(canon.build(), name="canon")
+    app.add_typer(instructions.build(), name="instructions")
     app.add_typer(vocabulary.build_app(), name="vocabulary")
     return app
 

@@ -42,15 +42,15 @@ def make_policy(
         if named and resolution.effects.get(named[0]) in ("allow", "ask"):
             held[rule.ref] = "gate"
     merged = {**(base.tools if base else {}), **tools}
-    policy = Policy(
-        name=base.name if base else "instructions",
-        version=version,
-        tools=dict(sorted(merged.items())),
-        rules=sorted(rules, key=lambda one: one.id),
-        observations=base.observations if base else {},
-        budgets=base.budgets if base else {},
-    )
-    return policy, held
+    settings = {
+        "name": base.name if base else "instructions",
+        "version": version,
+        "tools": dict(sorted(merged.items())),
+        "rules": sorted(rules, key=lambda one: one.id),
+        "observations": base.observations if base else {},
+        "budgets": base.budgets if base else {},
+    }
+    return Policy.model_validate(settings), held
 
 
 def _denies(claim: Claim) -> bool:
