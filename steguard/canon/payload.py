@@ -17,7 +17,6 @@ from typing import Any
 from steguard.canon.model import MAX_DIGITS, Placeholder, TypeRef
 from steguard.canon.problems import Path, Problem
 from steguard.canon.types import Wrong, read_value
-from steguard.types import Severity
 
 CODES = {
     "unknown-field": "CAN502",
@@ -25,7 +24,6 @@ CODES = {
     "wrong-type": "CAN504",
     "out-of-range": "CAN505",
     "wrong-unit": "CAN506",
-    "unfilled": "CAN507",
 }
 INT_MAX = 10**MAX_DIGITS - 1
 INT_MIN = -(10 ** (MAX_DIGITS - 1) - 1)
@@ -210,7 +208,7 @@ def read_payload(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """The typed payload and everything that is wrong with it, at paths under ``payload``.
 
-    A value that is still a placeholder is a warning: a template is no fault until it is sent.
+    A value that is still a placeholder is left as it is: the parser warns of it.
     """
     typed: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -221,20 +219,13 @@ def read_payload(
         try:
             typed[name] = fields[name].read(value)
         except ValueFault as fault:
+            if fault.kind == "unfilled":
+                continue
             path: Path = ("payload", name)
             if fault.index is not None:
                 path = (*path, fault.index)
-            weight = Severity.WARNING if fault.kind == "unfilled" else Severity.ERROR
-            problems.append(
-                Problem(
-                    path,
-                    CODES[fault.kind],
-                    fault.kind,
-                    fault.message,
-                    fault.suggestion,
-                    severity=weight,
-                )
-            )
+            code = CODES[fault.kind]
+            problems.append(Problem(path, code, fault.kind, fault.message, fault.suggestion))
     problems.extend(_missing(fields, payload))
     return typed, problems
 

@@ -87,7 +87,7 @@ def judge(
             findings = [f for f in parse_document(text).findings if f.rule == "empty-document"]
         return Verdict(kind, tuple(findings), tuple(one.sentence for one in read if one.sentence))
     parsed = _parsed(text, registry, lexicon or core(), language, stream)
-    findings = [f for one in parsed for f in one.findings]
+    findings = [f for one in parsed for f in one.findings if not _is_list(f, one.message)]
     if registry is not None and not stream and parsed[0].message is None:
         findings += _payload_findings(text, parsed[0], registry)
         findings.sort(key=lambda f: (f.start, f.code))
@@ -104,6 +104,14 @@ def _parsed(
     if stream:
         return parse_messages(text, **options)
     return [parse_message(text, **options)]
+
+
+def _is_list(found: CanonFinding, message: Message | None) -> bool:
+    """Whether a placeholder is none, because the schema reads ``[x]`` as a list of one."""
+    if found.rule != "not-filled" or message is None or found.pointer is None:
+        return False
+    name = found.pointer.removeprefix("/payload/")
+    return isinstance(message.payload.get(name), list)
 
 
 def _payload_findings(text: str, parsed: ParseResult, registry: Registry) -> list[CanonFinding]:
