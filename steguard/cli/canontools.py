@@ -167,9 +167,8 @@ def negotiate(
         return
     if ours is None:
         raise InputError("name the other side, or both sides; or use --offer")
-    if theirs is None:
-        ours, theirs = None, ours
-    agreement = agree(_offer(ours) if ours else mine, _offer(theirs))
+    sides = (mine, _offer(ours)) if theirs is None else (_offer(ours), _offer(theirs))
+    agreement = agree(*sides)
     if format == "json":
         _print(agreement.to_dict())
     else:
@@ -401,7 +400,7 @@ def _converted(
         return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
     def to_sql() -> str:
-        statement = generate.to_sql(message, generate.load_mapping(mapping or ""), registry)
+        statement: Any = generate.to_sql(message, generate.load_mapping(mapping or ""), registry)
         compiled = statement.compile()
         values = {
             k: v if isinstance(v, int | float | None) else str(v)

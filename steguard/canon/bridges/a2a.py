@@ -98,7 +98,7 @@ def from_a2a(message: types.Message) -> Message:
 def as_json(message: Message) -> dict[str, Any]:
     """The A2A message of a Canon message in the JSON form of the protocol."""
     _sdk()
-    from google.protobuf.json_format import MessageToDict
+    from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
 
     record: dict[str, Any] = MessageToDict(to_a2a(message))
     return record
@@ -148,7 +148,7 @@ def from_task_status(
 def _read(part: types.Part, where: str) -> Message | None:
     kind = part.WhichOneof("content")
     if kind == "data":
-        from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
+        from google.protobuf.json_format import MessageToDict
 
         record = MessageToDict(part.data)
         known = isinstance(record, dict) and "canon-message" in record

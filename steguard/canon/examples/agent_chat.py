@@ -7,10 +7,13 @@ back as ``fail`` messages that say what to write.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from steguard import resources
 from steguard.canon.examples.showing import Story
 from steguard.canon.exchange import Exchange, MessageRefused, Received, fail, reply
-from steguard.canon.model import Message
+from steguard.canon.model import Message, Within
 from steguard.canon.registry import Registry
 from steguard.canon.render import render_message
 
@@ -22,6 +25,7 @@ class StockAgent:
 
     def __init__(self, registry: Registry) -> None:
         self.exchange = Exchange("agent_b", registry=registry)
+        self.asked: dict[str, Mapping[str, Any]] = {}
         self.tries = 0
 
     def handle(self, text: str) -> str | None:
@@ -34,10 +38,16 @@ class StockAgent:
         return self.exchange.send(self._answer(received.message, received))
 
     def _answer(self, message: Message, received: Received) -> Message:
+        if message.action == "retry":
+            wish = self.asked.get(message.reply_to or "")
+            if wish is None:
+                return fail(message, "nothing_to_retry")
+        else:
+            wish = self.asked[message.msg_id] = received.payload
         self.tries += 1
         if self.tries == 1:
             return fail(message, "store_not_ready", msg_id="b-1")
-        sku, wanted = received.payload["sku"], received.payload["quantity"]
+        sku, wanted = wish["sku"], wish["quantity"]
         there = STOCK.get(sku, 0)
         payload = {"sku": sku, "available": there, "fulfilled": there >= wanted}
         return reply(message, "report", payload, msg_id=f"b-{self.tries}")
@@ -51,8 +61,16 @@ def main() -> None:
     request = _request(1, {"sku": "A1001", "quantity": 2})
     first = _exchange(story, "A asks; B's store is not ready", asker, stock, request)
     story.check("B says fail", first is not None and first.action == "fail")
-    again = _request(2, {"sku": "A1001", "quantity": 2})
-    second = _exchange(story, "A asks again, with a new id", asker, stock, again)
+    again = Message(
+        sender="agent_a",
+        recipient="agent_b",
+        msg_id="a-2",
+        action="retry",
+        subject="inventory_check",
+        payload={"reason": "store_not_ready"},
+        reply_to="a-1",
+    )
+    second = _exchange(story, "A wants a retry, with a new id", asker, stock, again)
     _report_holds(story, asker, second, again)
     _duplicate(story, stock, again)
     _refused(story, asker, stock)
@@ -67,7 +85,7 @@ def _request(number: int, payload: dict[str, object]) -> Message:
         action="request",
         subject="inventory_check",
         payload=payload,
-        within="30 seconds",
+        within=Within(30, "second"),
     )
 
 
