@@ -55,7 +55,7 @@ def find(arguments: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
 
     A key is an argument name, or a JSON pointer in which ``*`` stands for every item.
     """
-    if not key.startswith("/"):
+    if key[:1] != "/":
         return [("/" + key, arguments[key])] if key in arguments else []
     found: list[tuple[str, Any]] = [("", arguments)]
     for part in key[1:].split("/"):

@@ -114,7 +114,8 @@ class CompiledRule:
     scope: tuple[tuple[str, frozenset[str]], ...]
 
     def in_scope(self, scope: Mapping[str, str]) -> bool:
-        return all(scope.get(key) in values for key, values in self.scope)
+        """Whether the scope fits; the index has looked at the first key already."""
+        return len(self.scope) == 1 or all(scope.get(key) in values for key, values in self.scope)
 
     def match(self, arguments: Mapping[str, Any], seen: Callable[[], Seen]) -> Matched:
         """Whether all constraints hold. An error in a check goes to the caller."""
@@ -124,7 +125,7 @@ class CompiledRule:
         for number, condition in enumerate(self.conditions):
             one = _judge(condition, arguments, seen, forbids)
             if one.verdict is NO or (one.verdict is UNKNOWN and not forbids):
-                return one._replace(verdict=NO, passed=number)
+                return Matched(NO, one.effect, one.step, one.pointer, one.note, number)
             if one.verdict is UNKNOWN:
                 worst = UNKNOWN
             if one.effect is Effect.ASK and asking is None:
@@ -140,6 +141,8 @@ def _judge(
     found = find(arguments, condition.key)
     if not condition.takes_null:
         found = [item for item in found if item[1] is not None]
+    if len(found) == 1:
+        return _judge_one(condition, *found[0], seen, forbids)
     pointer = condition.key if condition.key.startswith("/") else f"/{condition.key}"
     if not found and condition.default is not MISSING:
         verdict = judge(condition.checks, condition.default)
@@ -156,12 +159,17 @@ def _judge(
     return next((one for one in said if one.effect is Effect.ASK), said[0])
 
 
+_HOLDS = Matched(YES, Effect.ALLOW)
+
+
 def _judge_one(
     condition: _Condition, at: str, value: Any, seen: Callable[[], Seen], forbids: bool
 ) -> Matched:
     verdict = judge(condition.checks, value)
     if verdict is NO or (verdict is UNKNOWN and not forbids):
         return Matched(verdict, Effect.ALLOW, Step.CONSTRAINT, at, "is not permitted")
+    if not condition.sources and not condition.links:
+        return _HOLDS if verdict is YES else Matched(verdict, Effect.ALLOW)
     asking = None
     for sources, data in (
         *((sources, value) for sources in condition.sources),
@@ -204,12 +212,10 @@ class ToolIndex:
 
     def candidates(self, scope: Mapping[str, str]) -> list[CompiledRule]:
         """The rules of this tool that apply in this scope, the strongest effect first."""
-        if not self.scoped:
-            return self.everywhere
-        found = list(self.everywhere)
-        for place in scope.items():
-            found += [rule for rule in self.scoped.get(place, ()) if rule.in_scope(scope)]
-        found.sort(key=_order)
+        found = self.everywhere
+        for place in scope.items() if self.scoped else ():
+            here = [rule for rule in self.scoped.get(place, ()) if rule.in_scope(scope)]
+            found = sorted([*found, *here], key=_order) if found and here else found or here
         return found
 
 
@@ -230,7 +236,8 @@ class Index:
             for name in self._reach(rule):
                 _place(self.tools[name], compile_rule(rule, policy, name))
         for tool in self.tools.values():
-            tool.everywhere.sort(key=_order)
+            for rules in (tool.everywhere, *tool.scoped.values()):
+                rules.sort(key=_order)
 
     def _tool(self, name: str) -> ToolIndex:
         schema = self._policy.spec(name).schema_

@@ -70,13 +70,16 @@ def _test(schema: Any) -> Test:
     return tests[0] if len(tests) == 1 else test
 
 
+_QUICK = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
+
+
 def _type(schema: Any) -> Test:
     names = [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
+    quick = frozenset(_QUICK.get(name) for name in names)
 
     def test(value: Any, at: str) -> Fault | None:
-        for name in names:
-            if is_type(value, name):
-                return None
+        if type(value) in quick or any(is_type(value, name) for name in names):
+            return None
         return at, f"must be of type {' or '.join(names)}"
 
     return test
@@ -86,7 +89,7 @@ def _required(schema: Any) -> Test:
     names = list(schema["required"])
 
     def test(value: Any, at: str) -> Fault | None:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict | Mapping):
             for name in names:
                 if name not in value:
                     return f"{at}/{name}", "is missing"
@@ -100,7 +103,7 @@ def _properties(schema: Any) -> Test:
     other = _test(schema.get("additionalProperties", True))
 
     def test(value: Any, at: str) -> Fault | None:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict | Mapping):
             return None
         for name, inner in value.items():
             fault = known.get(name, other)(inner, f"{at}/{name}")
