@@ -119,7 +119,8 @@ def list_executions(
     if unsettled:
         keys = {each.key for each in executions.unsettled()}
         found = [each for each in found if each.key in keys]
-    _print((asdict(each) for each in found), map(_execution, found), as_json, "Nothing ran.")
+    nothing = "No run is open." if unsettled else "Nothing ran."
+    _print((asdict(each) for each in found), map(_execution, found), as_json, nothing)
     if unsettled and found:
         raise typer.Exit(1)
 

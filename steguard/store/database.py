@@ -89,9 +89,9 @@ class Database:
         try:
             return function()
         except (exc.DBAPIError, exc.TimeoutError) as error:
-            reason = str(getattr(error, "orig", None) or error).strip().splitlines()
+            reason = " ".join(str(getattr(error, "orig", None) or error).split())
             raise StoreUnavailable(
-                f"The store {self.name} cannot be used: {' '.join(reason) or 'no answer'}"
+                f"The store {self.name} cannot be used: {reason or 'no answer'}"
             ) from error
 
 
