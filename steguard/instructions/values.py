@@ -216,7 +216,8 @@ _RELATIONS = {
 
 def _relations(subject: Subject, value: Mapping[str, Any]) -> list[Claim]:
     known = {name: _RELATIONS[name] for name in value if name in _RELATIONS}
-    if not known:
+    whole = subject.name.rpartition(".")[2] in ("schema", "template")
+    if whole or set(known.values()) <= {"unit", "type"}:
         return [OneOf(subject, frozenset({scalar(dict(value))}))]
     for name in value:
         if name not in _RELATIONS:

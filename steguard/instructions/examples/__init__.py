@@ -1,0 +1,1 @@
+"""Runnable examples of instructions, with their rules and recorded model output."""
