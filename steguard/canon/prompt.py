@@ -344,6 +344,8 @@ def _style(spec: PromptSpec) -> dict[str, Any]:
 def _pattern_rule(kind: Category) -> dict[str, Any]:
     return {
         "type": "pattern",
+        "where": "text",
+        "timeout": 2,
         "pattern": kind.pattern,
         "message": f"'{{bad}}' is forbidden: the prompt permits no {kind.names[0]}.",
         "suggestion": "Remove it or write it in other words.",

@@ -54,6 +54,7 @@ CODES = {
     "partly-checked": "CAN412",
     "fixed-input": "CAN413",
     "repeated-term": "CAN414",
+    "version-not-first": "CAN415",
     "conflicting-limits": "CAN421",
     "required-and-forbidden": "CAN422",
     "impossible-limit": "CAN423",
@@ -76,6 +77,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 _PLACEHOLDER = re.compile(r"\[([^\[\]]*)\]")
 MAX_LIMIT = 1_000_000
+MAX_TERMS = 200
 V1 = Version(1, 0)
 
 
@@ -135,7 +137,7 @@ class SpecReader:
         self.problems: list[Problem] = []
         self._bound = bound
         self._lexicon = lexicon or core()
-        self._root = document.root
+        self._document, self._root = document, document.root
 
     def read(self) -> PromptSpec:
         root = self._root
@@ -149,7 +151,14 @@ class SpecReader:
             if root.get(name) is None:
                 value = {"canon-prompt": "v1.0", "role": "assistant", "task": "summarize"}[name]
                 message = f"The prompt has no '{name}'."
-                self._fault("missing-field", (), message, f"Add '{name}: {value}'.")
+                path = ("canon-prompt",)
+                self._fault("missing-field", path, message, f"Add '{name}: {value}'.", at="key")
+        if root.entries and root.get("canon-prompt") and root.entries[0].key.text != "canon-prompt":
+            message = "The version stands first, because it says how to read the rest."
+            do = "Put it into the first line."
+            place = ("canon-prompt",)
+            weight = Severity.WARNING
+            self._fault("version-not-first", place, message, do, at="key", severity=weight)
         return self.spec
 
     def _fault(
@@ -193,9 +202,8 @@ class SpecReader:
             self._scalar(key, node, path)
 
     def _twice(self, key: str, path: Path) -> None:
-        first = self.spec.where[key]
-        shown = ".".join(map(str, first))
-        message = f"'{key}' stands here a second time. The first one is '{shown}'."
+        first = self._document.node(self.spec.where[key], "key").line
+        message = f"'{key}' stands here a second time. The first one is in line {first}."
         self._fault("stated-twice", path, message, "Keep one of them.", at="key")
 
     def _nested(self, key: str, node: AnyNode, path: Path) -> None:
@@ -294,7 +302,11 @@ class SpecReader:
             do = f"Write [{node.text}]." if isinstance(node, Scalar) else "Write [a, b]."
             self._fault("wrong-type", path, f"'{key}' is a list.", do)
             return []
-        found: list[str] = []
+        if len(node.items) > MAX_TERMS:
+            message = f"'{key}' has {len(node.items)} terms. The maximum is {MAX_TERMS}."
+            self._fault("wrong-type", path, message, "Keep the terms that matter most.")
+            return []
+        found: dict[str, str] = {}
         for index, item in enumerate(node.items):
             here = (*path, index)
             text = self._text(item, here)
@@ -302,15 +314,15 @@ class SpecReader:
                 continue
             if not text.strip():
                 self._fault("wrong-type", here, "The term is empty.", "Write a word or remove it.")
-            elif same(text) in map(same, found):
+            elif same(text) in found:
                 message = f"'{text}' stands in the list twice."
                 self._fault(
                     "repeated-term", here, message, "Remove one.", severity=Severity.WARNING
                 )
             else:
-                found.append(text)
+                found[same(text)] = text
                 self.spec.terms.setdefault(key, []).append((text, here))
-        return found
+        return list(found.values())
 
     def _inputs(self, node: AnyNode, path: Path) -> None:
         if not isinstance(node, Fields):

@@ -120,6 +120,10 @@ class Pattern(Options):
     safe: bool = Field(default=False, description="The fix keeps the meaning in every context.")
     message: str | None = Field(default=None, description="{bad} stands for the text found.")
     suggestion: str = Field(default="", description="What to write.")
+    where: Literal["prose", "text"] = Field(
+        default="prose",
+        description="`prose`: sentences without code; `text`: all of the text, when it is complete.",
+    )
     timeout: float = Field(default=0.1, gt=0, le=10, description="Seconds for one sentence.")
 
     @field_validator("pattern")
@@ -193,20 +197,24 @@ class _PatternChecker:
         self._pattern = _compiled(options.pattern, options.ignore_case)
 
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
+        if self._options.where == "prose":
+            yield from self._hits(sentence.text, sentence.start, sentence)
+
+    def _hits(self, text: str, offset: int, sentence: Sentence | None = None) -> Iterator[Hit]:
         options = self._options
         try:
-            matches = list(self._pattern.finditer(sentence.text, timeout=options.timeout))
+            matches = list(self._pattern.finditer(text, timeout=options.timeout))
         except TimeoutError:
             yield Hit(
-                sentence.start,
-                sentence.end,
+                offset,
+                offset + len(text),
                 f"The pattern {options.pattern!r} needs more than {options.timeout} seconds here.",
                 "Write a simpler pattern in the profile.",
             )
             return
         for match in matches:
-            start, end = match.start() + sentence.start, match.end() + sentence.start
-            if start < end and not _touches_code(sentence, start, end):
+            start, end = match.start() + offset, match.end() + offset
+            if start < end and not (sentence and _touches_code(sentence, start, end)):
                 yield self._hit(match, start, end)
 
     def _hit(self, match: Any, start: int, end: int) -> Hit:
@@ -222,8 +230,8 @@ class _PatternChecker:
             Safety.SAFE if options.safe else Safety.UNSAFE,
         )
 
-    def finish(self, document: Document) -> Iterable[Hit]:  # noqa: ARG002 - the protocol's form
-        return ()
+    def finish(self, document: Document) -> Iterable[Hit]:
+        return self._hits(document.text, 0) if self._options.where == "text" else ()
 
 
 def _touches_code(sentence: Sentence, start: int, end: int) -> bool:
