@@ -249,3 +249,23 @@ def test_the_clock_of_the_server_counts_without_another(store):
     opened = open_store(store.url)
     assert abs(opened.read(lambda tx: tx.now) - time.time()) < 60
     opened.close()
+
+
+@pytest.mark.parametrize("store", KINDS, indirect=True)
+def test_a_process_that_hangs_in_a_transaction_does_not_hang_the_others(store, monkeypatch):
+    from steguard.gate.errors import Refused
+    from steguard.store import open_store
+
+    monkeypatch.setattr("steguard.store.database._WAIT", 1)
+    tool, impatient = Tool(), open_store(store.url)
+
+    def hang(tx: Any) -> None:
+        tx.lock("execution:T-1/c1")
+        with pytest.raises(Refused) as refused:
+            gate(impatient).execute(call("post"), TASK, tool)
+        assert refused.value.decision.step == "error"
+
+    store.transact(hang)
+    assert tool.calls == []
+    assert gate(impatient).execute(call("post"), TASK, tool) == "done"
+    impatient.close()

@@ -141,7 +141,9 @@ def _engine(url: URL) -> Engine:
     arguments = {"connect_timeout": 10}
     if "connect_timeout" in url.query:
         arguments = {}
-    return sa.create_engine(url, connect_args=arguments, pool_pre_ping=True, **options)
+    engine = sa.create_engine(url, connect_args=arguments, pool_pre_ping=True, **options)
+    event.listen(engine, "connect", _postgresql_connected)
+    return engine
 
 
 def _sqlite_connected(connection: Any, _: Any) -> None:
@@ -152,6 +154,12 @@ def _sqlite_connected(connection: Any, _: Any) -> None:
     cursor.execute("PRAGMA synchronous = FULL")
     _write_ahead(cursor)
     cursor.close()
+
+
+def _postgresql_connected(connection: Any, _: Any) -> None:
+    """A process that hangs with a lock must not hang all others: they deny after this time."""
+    connection.execute(f"SET lock_timeout = '{_WAIT:.0f}s'")
+    connection.commit()
 
 
 def _write_ahead(cursor: Any) -> None:

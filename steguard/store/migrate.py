@@ -84,6 +84,7 @@ def _alone(engine: Engine) -> Iterator[Connection]:
                 yield connection
             return
         number = lock_number("migrate")
+        connection.execute(sa.text("SET LOCAL lock_timeout = 0"))
         connection.execute(sa.select(sa.func.pg_advisory_lock(number)))
         connection.commit()
         try:
