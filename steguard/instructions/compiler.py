@@ -15,9 +15,11 @@ from typing import Any
 from steguard.contract import compile_contract
 from steguard.errors import UsageError
 from steguard.gate.policy import Policy, ToolSpec
+from steguard.instructions.claims import NeedsTool, OnlyTools, ToolEffect
 from steguard.instructions.conflicts import Conflict, Resolution, resolve
 from steguard.instructions.enforce import Checks, make_checks
 from steguard.instructions.fence import Material, in_order, make_nonce
+from steguard.instructions.keys import OUTPUT
 from steguard.instructions.messages import Page, Shortened, assemble, estimate_tokens
 from steguard.instructions.outputs import Facts, InstructionContract, Validator
 from steguard.instructions.records import Instruction, State, canonical, digest
@@ -205,6 +207,7 @@ class Compiler:
             ],
             "switches": [switch.model_dump() for switch in task.switches],
             "unmet_needs": _unmet(resolution),
+            "other_products": _other_products(resolution),
             "model": self.model,
             "tool_schema_version": digest(specs),
             "input_digest": digest(page.inputs),
@@ -217,6 +220,17 @@ def _unmet(resolution: Resolution) -> list[str]:
     usable = {name for name, effect in resolution.effects.items() if effect != "deny"}
     needed = {tool for rule in resolution.rules for tool in rule.needs.tools}
     return sorted(needed - usable)
+
+
+def _other_products(resolution: Resolution) -> list[str]:
+    """Products that rules speak of and that this call does not make, as far as its state says."""
+    subjects = (
+        claim.subject
+        for rule in resolution.rules
+        for claim in resolution.claims[rule.ref]
+        if not isinstance(claim, NeedsTool | OnlyTools | ToolEffect)
+    )
+    return sorted({subject.space for subject in subjects} - {OUTPUT})
 
 
 def _require_task(state: State, task: TaskRules | None) -> None:

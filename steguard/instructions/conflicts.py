@@ -263,15 +263,7 @@ def _judge_settings(
                 message = (
                     f"{keys_of(same)} has more than one value at the authority '{same[0].source}'."
                 )
-                found.append(
-                    Conflict(
-                        _kind(same, subject),
-                        (name,),
-                        same,
-                        message,
-                        _remedy(ConflictKind.SAME),
-                    )
-                )
+                found.append(Conflict(ConflictKind.SAME, (name,), same, message, _one_value(role)))
             loose = [rule for rule, claim in level if bound and claim.rank < bound.rank]
             if loose:
                 found.append(_loosened(name, by, loose))
@@ -282,6 +274,13 @@ def _judge_settings(
                 by = [rule for rule, claim in tight if claim.rank == strictest.rank]
                 bound = strictest
     return found
+
+
+def _one_value(role: Role) -> str:
+    if role in (Role.MAX, Role.MIN):
+        limit = role.value
+        return f"Keep one value. Limits that may merge are written as a range: {{{limit}: ...}}."
+    return _remedy(ConflictKind.SAME)
 
 
 def _loosened(name: str, by: list[Instruction], loose: list[Instruction]) -> Conflict:
@@ -361,7 +360,7 @@ def _subjects(groups: Iterable[frozenset[Claim]]) -> tuple[str, ...]:
 
 def _value_conflict(subjects: tuple[str, ...], rules: list[Instruction]) -> Conflict:
     listed = tuple(ordered(rules))
-    kind = _kind(listed, *subjects)
+    kind = _kind(listed, subjects)
     what = keys_of(listed)
     if len(listed) == 1:
         message = f"{what}: {listed[0].ref} contradicts itself."
@@ -370,8 +369,8 @@ def _value_conflict(subjects: tuple[str, ...], rules: list[Instruction]) -> Conf
     return Conflict(kind, subjects, listed, message, _remedy(kind))
 
 
-def _kind(rules: Sequence[Instruction], *subjects: object) -> ConflictKind:
-    if any(str(subject).split(".")[1:2] == ["budget"] for subject in subjects):
+def _kind(rules: Sequence[Instruction], subjects: Sequence[str]) -> ConflictKind:
+    if f"{OUTPUT}.token" in subjects:
         return ConflictKind.RESOURCE
     levels = {rule.authority for rule in rules}
     return ConflictKind.SAME if len(levels) == 1 else ConflictKind.ACROSS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from steguard.contract import Contract, Verdict
@@ -218,6 +218,10 @@ class InstructionContract(Contract):
     facts: Facts = field(default_factory=Facts)
     max_characters: float = float("inf")
     min_characters: float = 0
+
+    def with_settings(self, settings: Mapping[str, Any]) -> InstructionContract:
+        """The same checks with these keys laid over the profile."""
+        return replace(self, profile=self.profile.with_settings(settings))
 
     def check(self, text: str) -> Verdict:
         verdict = super().check(text)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from steguard.gate.model import Source as Label
-from steguard.gate.policy import Policy, Rule, ToolSpec
-from steguard.instructions.claims import Claim, OnlyTools, ToolEffect
+from steguard.gate.policy import Policy, Rate, Rule, ToolSpec
+from steguard.instructions.claims import INF, Bound, Claim, OnlyTools, ToolEffect
 from steguard.instructions.conflicts import Resolution
 from steguard.instructions.keys import read_key
 from steguard.instructions.records import Instruction, Source
@@ -21,6 +21,7 @@ Limits = dict[str, dict[str, dict[str, Any]]]
 """Tool to argument to constraint."""
 
 _LEVELS = ("agent", "project", "workflow", "stage", "step")
+_FOREVER = 1e9
 _ARGUMENTS = ("arguments", "args")
 
 
@@ -41,7 +42,10 @@ def make_policy(
         named = _argument(rule)
         if named and resolution.effects.get(named[0]) in ("allow", "ask"):
             held[rule.ref] = "gate"
-    merged = {**(base.tools if base else {}), **tools}
+        counted = _calls(rule, resolution)
+        if counted and counted[0] in known:
+            held[rule.ref] = "gate"
+    merged = _with_rates({**(base.tools if base else {}), **tools}, resolution)
     settings = {
         "name": base.name if base else "instructions",
         "version": version,
@@ -51,6 +55,32 @@ def make_policy(
         "budgets": base.budgets if base else {},
     }
     return Policy.model_validate(settings), held
+
+
+def _calls(rule: Instruction, resolution: Resolution) -> tuple[str, float] | None:
+    """The tool and the number of its calls in one task that a rule permits."""
+    for claim in resolution.claims[rule.ref]:
+        if isinstance(claim, Bound) and claim.high != INF:
+            head, _, last = claim.subject.name.rpartition(".")
+            if head.startswith("tools.") and last == "call":
+                return head.removeprefix("tools."), claim.high
+    return None
+
+
+def _with_rates(tools: Mapping[str, ToolSpec], resolution: Resolution) -> dict[str, ToolSpec]:
+    limits: dict[str, int] = {}
+    for rule in resolution.rules:
+        counted = _calls(rule, resolution)
+        if counted:
+            name, high = counted[0], int(counted[1])
+            limits[name] = min(high, limits.get(name, high))
+    made = dict(tools)
+    for name, calls in limits.items():
+        spec = made.get(name) or ToolSpec.model_validate({})
+        if spec.rate is None and calls > 0:
+            rate = Rate.model_validate({"calls": calls, "seconds": _FOREVER, "per": "task"})
+            made[name] = spec.model_copy(update={"rate": rate})
+    return made
 
 
 def _denies(claim: Claim) -> bool:
