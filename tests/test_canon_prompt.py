@@ -135,7 +135,9 @@ def test_placeholders_are_bound_before_sending() -> None:
 
 def test_a_bound_value_can_make_a_conflict_that_is_told() -> None:
     prompt = made(HEAD + "max_words: [limit]\nmin_words: 50\n")
-    with pytest.raises(ProfileError, match="'min_words' \\(50\\) is more than 'max_words' \\(40\\)"):
+    with pytest.raises(
+        ProfileError, match="'min_words' \\(50\\) is more than 'max_words' \\(40\\)"
+    ):
         prompt.bind(limit=40)
 
 

@@ -73,8 +73,8 @@ def judge(
 ) -> Verdict:
     """The verdict on a text. Never raises for what the text holds.
 
-    ``log`` is an exchange that has seen the messages before this one; ``stream`` reads more than
-    one message, divided by ``---``.
+    ``log`` is an exchange that has seen the messages before this one, and remembers this one if it
+    is valid; ``stream`` reads more than one message, divided by ``---``.
     """
     kind = kind or kind_of(text)
     if kind == "prompt":
@@ -149,7 +149,8 @@ def _against(
         if one.message is not None:
             problems = log.repeated(one.message) or log.correlate(one.message)
             found += [document.finding(problem) for problem in problems]
-            log.remember(one.message)
+            if not any(problem.severity is Severity.ERROR for problem in problems):
+                log.remember(one.message)
     return found
 
 

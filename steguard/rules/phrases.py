@@ -122,7 +122,7 @@ class Pattern(Options):
     suggestion: str = Field(default="", description="What to write.")
     where: Literal["prose", "text"] = Field(
         default="prose",
-        description="`prose`: sentences without code; `text`: all of the text, when it is complete.",
+        description="`prose`: sentences without code; `text`: all of the text at its end.",
     )
     timeout: float = Field(default=0.1, gt=0, le=10, description="Seconds for one sentence.")
 
