@@ -13,6 +13,7 @@ from steguard.cli import (
     demo,
     explain,
     fix,
+    gate,
     instructions,
     profile,
     rules,
@@ -40,6 +41,7 @@ def build() -> typer.Typer:
     app.command("explain")(explain.command)
     app.add_typer(profile.build(), name="profile")
     app.add_typer(canon.build(), name="canon")
+    app.add_typer(gate.build(), name="gate")
     app.add_typer(instructions.build(), name="instructions")
     app.add_typer(vocabulary.build_app(), name="vocabulary")
     return app

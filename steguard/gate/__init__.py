@@ -19,7 +19,8 @@ from steguard.gate.model import (
     Trust,
     Value,
 )
-from steguard.gate.policy import Policy, PolicyError, Rule, ToolSpec, load_policy, parse_policy
+from steguard.gate.policy import Policy, Rule, ToolSpec
+from steguard.gate.policyfile import PolicyError, load_policy, parse_policy
 
 __all__ = [
     "Context",

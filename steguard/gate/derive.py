@@ -56,14 +56,9 @@ def derive(
         else:
             rules.append(_acting(name, spec, licence, read))
     rules += _refusals(refused)
-    return Policy(
-        name=base.name if base else "request",
-        version=base.version if base else "1",
-        tools=specs,
-        rules=rules,
-        observations=base.observations if base else {},
-        budgets=base.budgets if base else {},
-    )
+    start = base or Policy.model_validate({"name": "request"})
+    data = {**dict(start), "tools": specs, "rules": rules}
+    return Policy.model_validate(data)
 
 
 def tool_specs(tools: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> dict[str, ToolSpec]:

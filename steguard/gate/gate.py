@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from steguard.gate.model import Context, Decision, ToolCall
-from steguard.gate.policy import Policy, load_policy
+from steguard.gate.policy import Policy
+from steguard.gate.policyfile import load_policy
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -72,9 +72,19 @@ def _asked(
         classes = verb_classes()[verb]
         fit = [name for name in tools if classes & _tool_classes(name)]
         full = [n for n in fit if _names_thing(n, tools[n], stems | _thing_of(verb))]
-        for name in full or fit:
+        held = [name for name in fit if _is_held(tools[name])]
+        for name in {*full, *held} or fit:
             found[name] = found.get(name, False) or name in full
     return found
+
+
+def _is_held(tool: ToolSpec) -> bool:
+    """Whether an argument that must be given says whom or what the action reaches."""
+    schema = tool.schema_ or {}
+    properties = schema.get("properties") or {}
+    given = (properties.get(key) or {} for key in schema.get("required") or ())
+    kind = {kinds.kind_of(k, p) for k, p in zip(schema.get("required") or (), given, strict=True)}
+    return bool(kind & {kinds.Kind.ADDRESS, kinds.Kind.ID, kinds.Kind.SECRET})
 
 
 def _thing_of(verb: str) -> frozenset[str]:

@@ -204,7 +204,7 @@ _READ = _words(
     "summarize summarise browse download load scan inspect preview compare calculate compute "
     "convert translate estimate validate verify analyze analyse stat ls cat grep head tail exists "
     "is has which who what select poll watch monitor visit open see track locate filter sort "
-    "explain ask think plan recommend suggest current latest"
+    "explain ask think plan recommend suggest current latest return provide give"
 )
 _DELETE = _words(
     "delete remove cancel clear erase drop destroy purge wipe unsubscribe revoke terminate kill "
@@ -229,6 +229,8 @@ def side_effect_of(
 ) -> SideEffect:
     """What a tool changes, from its name, its description and its parameters."""
     words = tokens(name)
+    if not set(words) & (_READ | _DELETE | _OUT | _CHANGES):
+        words = tuple(word.removesuffix("s") for word in tokens(description)[:1])
     verb = next((w for w in words if w in _READ | _DELETE | _OUT), words[0] if words else "")
     first = words[0] if words else ""
     if first in _READ or (verb in _READ and first not in _DELETE | _OUT | _CHANGES):

@@ -1,6 +1,6 @@
 """A gate policy: which tools may run, with which arguments, whose values come from where.
 
-The file is YAML (``load_policy``); the model is the same for policies that a program builds.
+A file of it is YAML (:mod:`steguard.gate.policyfile`); a program can build the same model.
 What no rule allows is denied. The order of the rules has no meaning: deny is stronger than ask,
 ask is stronger than allow.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import regex
@@ -20,23 +19,16 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
 
 from steguard import yamlfile
-from steguard.errors import ProfileError
 from steguard.gate.model import Effect, SideEffect, Source, Trust, canonical
-from steguard.yamlfile import Marked
 
 if TYPE_CHECKING:
     from steguard.gate.index import Index
 
 SCOPE_KEYS = ("agent", "project", "workflow", "stage", "step")
-
-
-class PolicyError(ProfileError):
-    """A gate policy cannot be used (file, line, column)."""
 
 
 _EVIDENCE = ("named_record", "request_words", "named_content", "content", "unknown")
@@ -277,59 +269,3 @@ class Policy(_Model):
 
 
 _UNKNOWN = ToolSpec.model_validate({})
-
-
-def load_policy(source: str | Path | Mapping[str, Any] | Policy) -> Policy:
-    """A policy from a file, a mapping or a policy. Raises :class:`PolicyError`."""
-    if isinstance(source, Policy):
-        return source
-    if isinstance(source, Mapping):
-        return _build(Marked(dict(source), {(): yamlfile.Mark("<policy>", 1, 1)}))
-    path = Path(source).expanduser()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(f"the policy cannot be read: {error}", file=str(path)) from None
-    return parse_policy(text, str(path))
-
-
-def parse_policy(text: str, file: str = "<policy>") -> Policy:
-    """A policy from YAML text. Raises :class:`PolicyError`."""
-    try:
-        return _build(yamlfile.parse(text, file))
-    except PolicyError:
-        raise
-    except ProfileError as error:
-        raise PolicyError(
-            error.message, file=error.file, line=error.line, column=error.column
-        ) from None
-
-
-def _build(marked: Marked) -> Policy:
-    if not isinstance(marked.data, dict):
-        raise _error(marked, "a policy is a mapping of keys to values", ())
-    try:
-        return Policy.model_validate(marked.data)
-    except ValidationError as error:
-        faults = [_fault(marked, item) for item in error.errors()]
-    first = faults[0]
-    raise PolicyError(
-        first.message,
-        file=first.file,
-        line=first.line,
-        column=first.column,
-        problems=[str(fault) for fault in faults[1:]],
-    )
-
-
-def _error(marked: Marked, message: str, path: tuple[str | int, ...]) -> PolicyError:
-    at = marked.mark(path)
-    if at is None:
-        return PolicyError(message)
-    return PolicyError(message, file=at.file, line=at.line, column=at.column)
-
-
-def _fault(marked: Marked, item: Any) -> PolicyError:
-    path = tuple(item["loc"])
-    message = str(item["msg"]).removeprefix("Value error, ")
-    return _error(marked, f"{'.'.join(map(str, path)) or 'policy'}: {message}", path)
