@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from steguard.canon import chars
@@ -25,7 +25,7 @@ from steguard.canon.problems import Path, Problem
 from steguard.canon.scalars import mixed_alphabets
 from steguard.canon.surfaces import Surface
 from steguard.canon.times import FORMS, BadTime, is_odd, read_within
-from steguard.canon.types import parse_type
+from steguard.canon.types import Wrong, parse_type, read_value
 from steguard.types import Severity
 from steguard.yamlfile import nearest
 
@@ -48,6 +48,7 @@ CODES = {
     "vague-text": "CAN216",
     "duplicate-msg-id": "CAN217",
     "bad-type": "CAN219",
+    "wrong-type": "CAN220",
     "usual-form": "CAN311",
 }
 
@@ -57,12 +58,17 @@ _SLOT = re.compile(r"<[^<>]*>")
 
 
 class Envelope:
-    """The fields of one document. ``problems`` has the faults, ``known`` what could be read."""
+    """The fields of one document. ``problems`` has the faults, ``known`` what could be read.
 
-    def __init__(self, root: Fields, lexicon: Lexicon, surface: Surface) -> None:
+    ``typed`` says whether the payload is checked against the types of the lexicon's fields.
+    """
+
+    def __init__(
+        self, root: Fields, lexicon: Lexicon, surface: Surface, *, typed: bool = True
+    ) -> None:
         self.problems: list[Problem] = []
         self.known: dict[str, Any] = {}
-        self._lexicon, self._surface = lexicon, surface
+        self._lexicon, self._surface, self._typed = lexicon, surface, typed
         self._entries: dict[str, Entry] = {}
         english = {own: key for key, own in surface.keys.items()}
         for entry in root:
@@ -230,6 +236,9 @@ class Envelope:
             self._at(entry, "bad-payload", why, "Write 'key: value' lines below it, deeper.")
             return {}
         made: dict[str, Any] = self._data(entry.value, (entry.key.text,))
+        if self._typed:
+            for name, why in field_faults(made, self._lexicon):
+                self._problem((entry.key.text, name), "wrong-type", why, None)
         return made
 
     def _within(self) -> Any:
@@ -429,6 +438,16 @@ class Envelope:
         self.problems.append(
             Problem(path, CODES[rule], rule, message, hint, expected, severity, "value", start, end)
         )
+
+
+def field_faults(payload: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """The fields of a payload whose text is no value of the type that the lexicon gives them."""
+    for name, value in payload.items():
+        spec = lexicon.fields.get(name)
+        if spec is not None and isinstance(value, str):
+            read = read_value(value, spec.type)
+            if isinstance(read, Wrong):
+                yield name, str(read)
 
 
 def _bad(node: AnyNode) -> bool:

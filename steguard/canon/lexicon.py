@@ -85,14 +85,16 @@ class Lexicon:
     accepts: tuple[Version, ...] = (Version(1, 0),)
 
     def extended(self, other: Lexicon) -> Lexicon:
-        """Both together. A verb or field that both define differently is a ProfileError."""
-        for kind in ("verbs", "fields"):
-            mine, theirs = getattr(self, kind), getattr(other, kind)
-            for name in mine.keys() & theirs.keys():
-                if mine[name] != theirs[name]:
-                    raise ProfileError(
-                        f"the lexicons '{self.name}' and '{other.name}' define '{name}' differently"
-                    )
+        """Both together. A verb of two patterns or a field of two types is a ProfileError."""
+        differs = [
+            *(n for n, v in other.verbs.items() if self.verbs.get(n, v).pattern != v.pattern),
+            *(n for n, f in other.fields.items() if self.fields.get(n, f).type != f.type),
+        ]
+        if differs:
+            names = ", ".join(f"'{name}'" for name in differs)
+            raise ProfileError(
+                f"the lexicons '{self.name}' and '{other.name}' define {names} differently"
+            )
         parts = dict(self.parts)
         for name, version in other.parts:
             if parts.setdefault(name, version) != version:
@@ -100,8 +102,8 @@ class Lexicon:
         return Lexicon(
             name=f"{self.name}+{other.name}",
             version=self.version,
-            verbs={**self.verbs, **other.verbs},
-            fields={**self.fields, **other.fields},
+            verbs={**other.verbs, **self.verbs},
+            fields={**other.fields, **self.fields},
             forbidden={**self.forbidden, **other.forbidden},
             parts=tuple(parts.items()),
             accepts=self.accepts,

@@ -4,7 +4,8 @@ Fields: ``canon-message from to msg_id action subject`` are required; ``payload 
 are not. Agents and message ids are ASCII, the action is a verb of the lexicon in lower case, the
 subject a name. A message never replies to itself. The payload is a mapping; ``[name]`` in it is a
 placeholder and ``<int>`` a type, both reported as not filled in. A schema of the subject (the
-``registry``) makes types of its texts.
+``registry``) makes types of its texts; without one, a field that the lexicon knows must be text of
+its type, and stays text.
 
 Findings that are no errors: an answer (``report confirm reject retry cancel complete fail``)
 without ``reply_to``, a value that is not filled in, ``canon-message`` in another place than the
@@ -20,7 +21,7 @@ from typing import Any, Protocol
 
 from steguard.canon.condition import read_condition
 from steguard.canon.document import Document, parse_document, parse_documents
-from steguard.canon.envelope import CODES, Envelope
+from steguard.canon.envelope import CODES, Envelope, field_faults
 from steguard.canon.lexicon import KEYWORDS, Lexicon, core
 from steguard.canon.model import ADDRESS, MAX_NAME, Message, Within
 from steguard.canon.problems import CanonFinding, Problem
@@ -75,9 +76,10 @@ def parse_message(
     words = lexicon or core()
     if language == "en":
         quick = _quick(text, words)
-        if quick is not None:
-            if registry is None:
+        if quick is not None and registry is None:
+            if not words.fields or not any(field_faults(quick.payload, words)):
                 return ParseResult(quick)
+        elif quick is not None and registry is not None:
             typed, problems = registry.check(quick)
             if not problems:
                 return ParseResult(typed)
@@ -118,7 +120,7 @@ def _own_key(key: str, language: str) -> str:
 def _checked(
     document: Document, lexicon: Lexicon, registry: Registry | None, language: str
 ) -> ParseResult:
-    envelope = Envelope(document.root, lexicon, surface(language))
+    envelope = Envelope(document.root, lexicon, surface(language), typed=registry is None)
     lost = None if document.ok else [one.sentence for one in document.findings]
     message = envelope.message(lost)
     problems: list[Problem] = list(envelope.problems)

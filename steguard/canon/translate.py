@@ -66,7 +66,7 @@ def _hits(text: str, language: str) -> int:
         for part in (element.parts if hasattr(element, "parts") else (element,))
         if isinstance(part, Word)
     }
-    words |= set(one.modals.values()) | {own for own in _verbs(language)}
+    words |= set(one.modals.values()) | _verbs(language)
     first = text.partition("\n")[0].replace("：", "： ").split()
     return hits + sum(word in words for word in first)
 
