@@ -63,6 +63,11 @@ class Contract:
     def language(self) -> str:
         return self.profile.spec.language
 
+    @property
+    def whole(self) -> bool:
+        """Whether a check needs the whole answer, so that nothing of a stream passes before."""
+        return False
+
     @cached_property
     def prompt(self) -> str:
         """The system prompt that announces the contract, empty where the profile wants none."""

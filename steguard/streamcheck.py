@@ -62,6 +62,8 @@ _NO_STEPS: Sequence[Step] = ()
 def make_checker(contract: Contract) -> StreamChecker:
     """The checker for a contract's form."""
     form = contract.form
+    if contract.whole:
+        return WholeChecker(contract)
     if isinstance(form, JsonForm):
         return JsonChecker(contract, form)
     if isinstance(form, TextForm):
@@ -287,7 +289,7 @@ class JsonChecker:
 
 
 class WholeChecker:
-    """Checks at the end only, for forms whose structure decides what is text."""
+    """Checks at the end only: the structure decides what is text, or a check reads all of it."""
 
     whole = True
 

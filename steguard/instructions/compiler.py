@@ -250,10 +250,6 @@ def _spec(tool: ToolSpec | Mapping[str, Any]) -> ToolSpec:
 
 
 def _contract(checks: Checks, facts: Facts) -> InstructionContract:
-    settings = dict(checks.settings)
     low, high = checks.characters
-    if checks.validators or low or high != float("inf"):
-        # A validator reads the whole answer, so nothing of a stream is released before its end.
-        settings["stream"] = {**(settings.get("stream") or {}), "mode": "buffer"}
-    base = compile_contract(settings)
+    base = compile_contract(checks.settings)
     return InstructionContract(base.profile, base.form, tuple(checks.validators), facts, high, low)

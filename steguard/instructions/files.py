@@ -217,7 +217,9 @@ def _parse(path: Path) -> Marked:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"the file cannot be read: {error}", file=str(path)) from None
-    return parse(text, str(path))
+    marked = parse(text, str(path))
+    marked.marks.setdefault((), Mark(str(path), 1, 1))
+    return marked
 
 
 def _listed(marked: Marked, name: str, problems: list[ProfileError]) -> list[Any]:

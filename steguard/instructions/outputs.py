@@ -219,9 +219,17 @@ class InstructionContract(Contract):
     max_characters: float = float("inf")
     min_characters: float = 0
 
+    @property
+    def whole(self) -> bool:
+        return bool(self.checks) or self.min_characters > 0 or self.max_characters < float("inf")
+
     def with_settings(self, settings: Mapping[str, Any]) -> InstructionContract:
         """The same checks with these keys laid over the profile."""
         return replace(self, profile=self.profile.with_settings(settings))
+
+    def with_facts(self, **facts: Any) -> InstructionContract:
+        """The same checks with other facts: evidence, state, records."""
+        return replace(self, facts=replace(self.facts, **facts))
 
     def check(self, text: str) -> Verdict:
         verdict = super().check(text)
