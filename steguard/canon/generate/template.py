@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2 import StrictUndefined, TemplateError, Undefined, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from steguard.canon import chars
@@ -106,6 +106,8 @@ def _literal(text: str) -> str:
 
 def _canon(value: Any) -> str:
     """One Canon value on one line."""
+    if isinstance(value, Undefined):
+        raise GenerationError(f"the template needs a value for '{value._undefined_name}'")
     try:
         text = to_text(value)
     except ValueError as error:
