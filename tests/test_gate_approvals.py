@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,26 +11,15 @@ from steguard.gate import Effect, Gate, Step
 from steguard.gate.approvals import Approvals
 from steguard.gate.audit import records
 from steguard.gate.errors import ApprovalError, ApprovalRequired, Refused
-from steguard.gate.state import ApprovalState, MemoryStore
-from tests.support.gates import TASK, Time, Tool, call, gate, grant, question
-from tests.support.stores import made_database
+from steguard.gate.state import ApprovalState
+from tests.support.gates import TASK, Tool, call, gate, grant, question
+from tests.support.stores import KINDS, gate_store
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request, tmp_path: Path):
-    clock = Time()
-    if request.param == "memory":
-        memory = MemoryStore(clock=clock)
-        memory.time = clock
-        yield memory
-        return
-    with made_database(request.param, tmp_path) as url:
-        from steguard.store import open_store
-
-        opened = open_store(url, clock=clock)
-        opened.time = clock
+@pytest.fixture(params=["memory", *KINDS])
+def store(request):
+    with gate_store(request.param) as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

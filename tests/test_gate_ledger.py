@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,26 +35,15 @@ from steguard.gate.state import (
     StateError,
 )
 from tests.support.gates import TASK, Time, Tool, call, gate
-from tests.support.stores import made_database
+from tests.support.stores import KINDS, gate_store
 
 MAIL = "budget:mail|task:T-1"
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request, tmp_path: Path):
-    clock = Time()
-    if request.param == "memory":
-        memory = MemoryStore(clock=clock)
-        memory.time = clock
-        yield memory
-        return
-    with made_database(request.param, tmp_path) as url:
-        from steguard.store import open_store
-
-        opened = open_store(url, clock=clock)
-        opened.time = clock
+@pytest.fixture(params=["memory", *KINDS])
+def store(request):
+    with gate_store(request.param) as opened:
         yield opened
-        opened.close()
 
 
 def used(store, account: str = MAIL) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,32 +17,20 @@ from steguard.gate.state import (
     AuditRecord,
     BudgetAccount,
     Execution,
-    MemoryStore,
     OutboxEntry,
     StateError,
     StoreUnavailable,
     label,
     plain_text,
 )
-from tests.support.gates import TASK, Time, Tool, call, gate
-from tests.support.stores import KINDS, made_database, run_sql
+from tests.support.gates import TASK, Tool, call, gate
+from tests.support.stores import KINDS, gate_store, run_sql
 
 
 @pytest.fixture(params=["memory", *KINDS])
-def store(request, tmp_path: Path):
-    clock = Time()
-    if request.param == "memory":
-        memory = MemoryStore(clock=clock)
-        memory.time = clock
-        yield memory
-        return
-    with made_database(request.param, tmp_path) as url:
-        from steguard.store import open_store
-
-        opened = open_store(url, clock=clock)
-        opened.time, opened.url = clock, url
+def store(request):
+    with gate_store(request.param) as opened:
         yield opened
-        opened.close()
 
 
 def account(name: str, used: float = 1.0, at: float = 1.0) -> BudgetAccount:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ def fork(work: Callable[[], object]) -> int:
     if pid:
         return pid
     status = 99
+    gc.disable()  # a collection would copy the memory of the parent
     try:
         result = work()
         status = result if isinstance(result, int) else 0

@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from steguard.gate.state import MemoryStore
+from tests.support.gates import Time
 
 VARIABLE = "STEGUARD_TEST_POSTGRES"
 KINDS = ("sqlite", "postgresql")
@@ -40,17 +44,26 @@ def new_database(kind: str, folder: Path) -> Iterator[str]:
 def made_database(kind: str, folder: Path) -> Iterator[str]:
     """The URL of a database with empty tables; quicker than making them."""
     _require(kind)
-    if kind == "sqlite":
-        path = folder / "state.db"
-        shutil.copyfile(_sqlite_template(), path)
-        yield f"sqlite:///{path}"
-        return
-    url = _postgresql_template()
-    from steguard.store.tables import metadata
+    yield _emptied(kind, folder)
 
-    names = ", ".join(table.name for table in metadata.sorted_tables)
-    _run(url, f"TRUNCATE {names} RESTART IDENTITY")
-    yield url
+
+@contextmanager
+def gate_store(kind: str) -> Iterator[Any]:
+    """An empty store of the gate, with a clock to set at ``time`` and, in SQL, its ``url``.
+
+    One store a kind serves all tests, because a new one compiles all of its statements.
+    """
+    clock = Time()
+    if kind == "memory":
+        store: Any = MemoryStore(clock=clock)
+    else:
+        _require(kind)
+        store = _shared(kind)
+        store.close()
+        store.url = _emptied(kind)
+        store._clock = clock
+    store.time = clock
+    yield store
 
 
 def run_sql(url: str, statement: str) -> None:
@@ -62,6 +75,28 @@ def _require(kind: str) -> None:
     pytest.importorskip("sqlalchemy", reason="needs the extra 'store'")
     if kind == "postgresql" and not os.environ.get(VARIABLE):
         pytest.skip(f"{VARIABLE} names no PostgreSQL server; see .ci/postgres")
+
+
+def _emptied(kind: str, folder: Path | None = None) -> str:
+    if kind == "sqlite":
+        path = (folder or _sqlite_template().parent) / "state.db"
+        for suffix in ("-wal", "-shm"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+        shutil.copyfile(_sqlite_template(), path)
+        return f"sqlite:///{path}"
+    from steguard.store.tables import metadata
+
+    url = _postgresql_template()
+    names = ", ".join(table.name for table in metadata.sorted_tables)
+    _run(url, f"TRUNCATE {names} RESTART IDENTITY")
+    return url
+
+
+@cache
+def _shared(kind: str) -> Any:
+    from steguard.store import open_store
+
+    return open_store(_emptied(kind))
 
 
 @cache
