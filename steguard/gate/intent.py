@@ -55,7 +55,7 @@ def read_intent(request: str, tools: Mapping[str, ToolSpec]) -> Intent:
             licences[name] = Licence.ASKED if sure else Licence.MAYBE
         elif read.delegates:
             licences[name] = Licence.OPEN
-        elif unclear and _names_thing(name, tool, read.stems):
+        elif (unclear or (asked and _is_mild(tool))) and _names_thing(name, tool, read.stems):
             licences[name] = Licence.MAYBE
         else:
             licences[name] = Licence.NONE
@@ -76,6 +76,13 @@ def _asked(
         for name in {*full, *held} or fit:
             found[name] = found.get(name, False) or name in full
     return found
+
+
+def _is_mild(tool: ToolSpec) -> bool:
+    """Whether a person may be asked about a tool that the request does not clearly ask for."""
+    properties = (tool.schema_ or {}).get("properties") or {}
+    secret = any(kinds.kind_of(k, p) is kinds.Kind.SECRET for k, p in properties.items())
+    return tool.side_effect is not SideEffect.DESTRUCTIVE and not secret
 
 
 def _is_held(tool: ToolSpec) -> bool:
