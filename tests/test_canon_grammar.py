@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
 from typing import Any
 
+import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steguard import local
 from steguard.canon import parse_message, parse_sentence
 from steguard.canon.grammar import FORMS, Shape, message_grammar, sentence_grammar
 from steguard.canon.lexicon import load_lexicon
 from steguard.canon.model import TypeRef
 from steguard.errors import UsageError
+from tests.conftest import ASK
 
 SHOP = load_lexicon("ecommerce")
 SUBJECTS = {
@@ -74,12 +76,10 @@ NAMED = pytest.mark.parametrize(
 )
 
 
-@NAMED
 @settings(suppress_health_check=list(HealthCheck), max_examples=60)
-@given(data=st.data())
-def test_what_the_regex_matches_is_valid(make: Any, read: Any, data: st.DataObject) -> None:
-    text = data.draw(st.from_regex(re.compile(make("regex")), fullmatch=True))
-    result = read(text)
+@given(st.from_regex(re.compile(sentence_grammar("regex")), fullmatch=True))
+def test_what_the_regex_matches_is_valid(text: str) -> None:
+    result = parse_sentence(text)
     assert result.ok, (text, result.findings)
 
 
@@ -161,7 +161,7 @@ def test_an_engine_takes_usual_text_and_stops_wrong_text(form: str) -> None:
         "request stock_check within soon",
         "request stock_check with quantity=many",
         "request stock_check with quantity=2 quantity=2",
-        "if stock_level < \"x\" then notify stock",
+        'if stock_level < "x" then notify stock',
         "report: stock is not ok",
         "Request stock_check",
     ):
@@ -183,13 +183,24 @@ def test_all_forms_are_one_language() -> None:
                 assert all(accepts(made[form], text) for form in FORMS), (source, text)
 
 
-def test_llama_cpp_takes_the_gbnf() -> None:
-    if importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("xllamacpp is not installed")
+def test_every_rule_of_the_gbnf_has_a_name_that_llama_cpp_allows() -> None:
     for _, make, _ in grammars():
-        text = make("gbnf")
-        for line in text.splitlines():
+        for line in make("gbnf").splitlines():
             assert re.match(r"[a-z][a-z0-9-]* ::= \S", line), line
+
+
+@pytest.mark.skipif(not local.available(), reason="the extra 'local' is not installed")
+@pytest.mark.local_model
+def test_llama_cpp_takes_the_gbnf() -> None:
+    with (
+        local.LocalModel(context=512) as model,
+        openai.OpenAI(base_url=model.base_url, api_key="local") as client,
+    ):
+        for _, make, _ in grammars():
+            answer = client.chat.completions.create(
+                model=model.model, messages=ASK, max_tokens=1, extra_body={"grammar": make("gbnf")}
+            )
+            assert answer.choices[0].message.content
 
 
 def test_the_size_of_a_grammar_follows_the_number_of_fields() -> None:

@@ -112,7 +112,10 @@ def message_grammar(
 
 _LETTER = "A-Za-z"
 _WORD = "A-Za-z0-9_"
-_TEXT = " !#-\\[\\]-~\u00a1-\u00ac\u00ae-\u02ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uff01-\uff5e"
+_TEXT = (
+    " !#-\\[\\]-~\u00a1-\u00ac\u00ae-\u02ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa"
+    "\u4e00-\u9fff\uff01-\uff5e"
+)
 """Characters that stand in double quotes as they are: all of them can be seen."""
 
 
