@@ -367,3 +367,33 @@ def test_a_tool_that_calls_itself_is_in_progress():
 
     with pytest.raises(InProgress):
         guarded.execute(call("post"), TASK, again)
+
+
+@pytest.mark.parametrize("key", ["", " "])
+def test_an_empty_key_is_a_mistake(key):
+    with pytest.raises(UsageError, match="empty"):
+        gate().execute(call("post"), TASK, Tool(), key=key)
+
+
+def test_a_gate_takes_the_url_of_its_store(tmp_path):
+    pytest.importorskip("sqlalchemy", reason="needs the extra 'store'")
+    tool = Tool({"id": 1})
+    for _ in range(2):
+        guarded = gate(f"sqlite:///{tmp_path / 'gate.db'}")
+        assert guarded.execute(call("post"), TASK, tool) == {"id": 1}
+        guarded.store.close()
+    assert len(tool.calls) == 1
+
+
+def test_what_cannot_be_taken_apart_is_recorded_all_the_same(monkeypatch, caplog):
+    def failing(*_: Any) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("steguard.gate.provenance.fields", failing)
+    guarded = gate()
+    deep: list[Any] = []
+    for _ in range(100):
+        deep = [deep]
+    assert guarded.execute(call("post"), TASK, Tool(deep)) == deep
+    assert guarded.execute(call("post"), TASK, Tool()) == deep
+    assert "count as content" in caplog.text

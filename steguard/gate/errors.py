@@ -77,7 +77,7 @@ class ResultUnreadable(StateError):
     def __init__(self, execution: Execution) -> None:
         super().__init__(
             f"'{execution.tool}' ran before under the key '{execution.key}', but its result was "
-            f"no JSON data: {execution.result}. Let the tool return JSON data."
+            f"no JSON data: {str(execution.result)[:200]}. Let the tool return JSON data."
         )
         self.execution = execution
 

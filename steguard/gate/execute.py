@@ -119,6 +119,8 @@ def run(
     same execution, except for a tool that only reads. For an async function, the return value is
     to be awaited.
     """
+    if key is not None and not key.strip():
+        raise UsageError("The key is empty. Leave it out, or give each execution its own key.")
     hook = reconcile or gate.reconcilers.get(call.name)
     flow = steps(gate, call, context, fn, key, hook)
     store = store_of(gate)

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 class Gate:
     """Decides on tool calls with one policy.
 
-    ``store`` keeps approvals, rates, budgets, executions and the audit log (``steguard.store``);
-    without it, the gate keeps them in memory. ``reconcilers`` are hooks by tool name: each looks
-    at an execution without a record of its end, and says what happened.
+    ``store`` keeps approvals, rates, budgets, executions and the audit log: a store, or the URL
+    of a database (:mod:`steguard.store`). Without it, the gate keeps them in memory.
+    ``reconcilers`` are hooks by tool name: each looks at an execution without a record of its
+    end, and says what happened.
     """
 
     def __init__(
         self,
         policy: Policy | str | Path | Mapping[str, Any],
-        store: StateStore | None = None,
+        store: StateStore | str | None = None,
         *,
         reconcilers: Mapping[str, Hook] | None = None,
     ) -> None:
         self.policy = load_policy(policy)
-        self.store = store
+        self.store = _opened(store)
         self.reconcilers = dict(reconcilers or {})
 
     def decide(self, call: ToolCall, context: Context) -> Decision:
@@ -86,3 +87,11 @@ class Gate:
         from steguard.gate import execute
 
         return execute.run(self, call, context, fn, key=key)
+
+
+def _opened(store: StateStore | str | None) -> StateStore | None:
+    if not isinstance(store, str):
+        return store
+    from steguard.store import open_store
+
+    return open_store(store)

@@ -40,6 +40,7 @@ from steguard.gate.state import (
     plain_text,
 )
 
+_SHOWN = 2000
 _CLOSED = {
     ExecutionState.DONE: "done",
     ExecutionState.FAILED: "failed",
@@ -143,7 +144,8 @@ def outcome_of(result: Any) -> Outcome:
         plain = json.loads(canonical_json(to_jsonable_python(result)))
         return Outcome(ExecutionState.DONE, plain)
     except (ValueError, TypeError, RecursionError):
-        return Outcome(ExecutionState.DONE, plain_text(repr(result)), encoded=False)
+        shown = plain_text(repr(result)[:_SHOWN])
+        return Outcome(ExecutionState.DONE, shown, encoded=False)
 
 
 def failure_of(error: BaseException, state: ExecutionState = ExecutionState.FAILED) -> Outcome:

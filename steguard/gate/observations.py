@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 
 from steguard.gate import provenance
 from steguard.gate.model import Observation, Source, Trust, leaves
 from steguard.gate.policy import Policy
 from steguard.gate.state import Execution, ObservationRecord, StateStore, label
+
+_log = logging.getLogger("steguard.gate")
 
 
 def observed(
@@ -44,12 +47,17 @@ def of_task(store: StateStore, task: str) -> tuple[Observation, ...]:
 
 
 def _fields(policy: Policy | None, seen: Observation) -> dict[str, dict[str, str]]:
-    """A field whose trust nobody states is content."""
-    found = {
-        pointer: {"source": seen.source.value, "trust": Trust.CONTENT.value}
-        for pointer, _ in leaves(seen.data)
-    }
-    if policy is not None:
-        for pointer, source, trust in provenance.fields(policy, seen):
-            found[pointer] = {"source": source.value, "trust": trust.value}
+    """The source and the trust of each leaf; content, where nobody states more.
+
+    It never raises: the tool ran, so what it gave back must be recorded.
+    """
+    content = {"source": seen.source.value, "trust": Trust.CONTENT.value}
+    try:
+        found = {pointer: dict(content) for pointer, _ in leaves(seen.data)}
+        stated = list(provenance.fields(policy, seen)) if policy is not None else ()
+    except Exception:
+        _log.exception("the fields of what '%s' gave back count as content", seen.tool)
+        return {"": content}
+    for pointer, source, trust in stated:
+        found[pointer] = {"source": source.value, "trust": trust.value}
     return found

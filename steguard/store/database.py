@@ -141,6 +141,8 @@ def _engine(url: URL) -> Engine:
     arguments = {"connect_timeout": 10}
     if "connect_timeout" in url.query:
         arguments = {}
+    # Whatever the server's default is: a transaction must see what was written before its locks.
+    options["isolation_level"] = "READ COMMITTED"
     engine = sa.create_engine(url, connect_args=arguments, pool_pre_ping=True, **options)
     event.listen(engine, "connect", _postgresql_connected)
     return engine
