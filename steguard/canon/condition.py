@@ -89,6 +89,20 @@ def read_condition(
     simple = _SIMPLE.fullmatch(text)
     if simple is not None and simple[1] not in KEYWORDS:
         return Compare(simple[1], simple[2], int(simple[3])), []
+    odd = chars.REFUSED.search(text)
+    if odd is not None:
+        why = f"{chars.describe(odd[0])} is refused here"
+        return None, [
+            Problem(
+                (),
+                "CAN102",
+                "refused-character",
+                why,
+                "Take it out.",
+                start=odd.start(),
+                end=odd.end(),
+            )
+        ]
     reader = _Reader(text, words or {})
     try:
         made = reader.whole()
@@ -336,6 +350,8 @@ class _Reader:
             hint = "There is no arithmetic: compare a name with a value."
         elif token.kind == "word" and token.text.lower() in ("and", "or", "not", "in"):
             hint = hint or f"Write '{token.text.lower()}' between terms, in small letters."
+        elif token.text == ",":
+            hint = "Take ',' out."
         elif token.text == "(" and self._at and self._tokens[self._at - 1].kind == "word":
             hint = "There are no calls."
         hint = _HINTS.get(token.text, hint)
@@ -364,8 +380,14 @@ class _Reader:
 
 
 def _or(expected: tuple[str, ...]) -> str:
-    shown = [
-        word if " " in word or (word.isalpha() and len(word) > 3) else f"'{word}'"
-        for word in expected
-    ]
+    shown = [_CLASSES.get(word, f"'{word}'") for word in expected]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+
+
+_CLASSES = {
+    "name": "a name",
+    "number": "a number",
+    "date": "a date",
+    "text in quotes": "text in quotes",
+    "end": "the end",
+}

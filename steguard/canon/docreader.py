@@ -11,6 +11,7 @@ from steguard.canon.nodes import BAD, AnyNode, Entry, Fields, Items, Scalar
 from steguard.canon.problems import CanonFinding, Problem, finding
 from steguard.types import Severity
 
+_WIDE = "\uff1a"
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 16
 
@@ -155,12 +156,23 @@ class Reader:
                 self._marked_at = self._next
                 return None
             else:
+                if content[0].isspace():
+                    content = self._odd_indentation(content)
                 indent = len(raw) - len(content)
                 line = Line(self._next, self._starts[self._next], indent, content.rstrip(" "))
                 line.before, self._pending = self._pending, []
                 self._peeked = line
             self._next += 1
         return self._peeked
+
+    def _odd_indentation(self, content: str) -> str:
+        """The line without blanks that are none; they are reported, the structure is kept."""
+        odd = content[0]
+        if not chars.REFUSED.match(odd):
+            start = self._starts[self._next] + len(self._lines[self._next]) - len(content)
+            why = f"{chars.describe(odd)} stands in the indentation"
+            self.report(start, start + 1, problem("indentation", why, "Indent with blanks."))
+        return content.lstrip()
 
     def take(self) -> None:
         self._peeked = None
@@ -256,8 +268,11 @@ class Reader:
     def _deeper(self, line: Line, made: Fields) -> None:
         """A line that is deeper than the keys of a mapping and belongs to no key."""
         last = made.entries[-1].value if made.entries else None
+        if isinstance(last, Scalar) and last.style == BAD:
+            self.take()
+            return
         key_below = _KEY.match(line.content) is not None
-        if isinstance(last, Scalar) and last.style in ("plain", BAD) and not key_below:
+        if isinstance(last, Scalar) and last.style == "plain" and not key_below:
             fault = problem(
                 "multi-line-value",
                 "a plain value stands on one line",
@@ -419,6 +434,10 @@ class Reader:
             fault = problem(
                 "no-key", "a list stands below a key", "Write 'key:' above it.", ("key",)
             )
+        elif content.startswith("```"):
+            fault = problem("no-key", "a fence of Markdown is no Canon", "Take the line out.")
+        elif "\uff1a" in content:
+            fault = problem("no-key", f"{chars.describe(_WIDE)} is no ':'", "Write ': '.", ("key",))
         elif content[0] == "{":
             fault = problem("flow-mapping", "flow mappings are refused", "Write one key a line.")
         elif content[0] == "'":

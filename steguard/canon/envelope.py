@@ -21,13 +21,12 @@ from steguard.canon.model import (
     is_name,
 )
 from steguard.canon.nodes import BAD, AnyNode, Entry, Fields, Items, Scalar
-from steguard.canon.problems import Path, Problem
+from steguard.canon.problems import Path, Problem, near
 from steguard.canon.scalars import mixed_alphabets
 from steguard.canon.surfaces import Surface
 from steguard.canon.times import FORMS, BadTime, is_odd, read_within
 from steguard.canon.types import Wrong, parse_type, read_value
 from steguard.types import Severity
-from steguard.yamlfile import nearest
 
 CODES = {
     "missing-field": "CAN201",
@@ -49,6 +48,7 @@ CODES = {
     "duplicate-msg-id": "CAN217",
     "bad-type": "CAN219",
     "wrong-type": "CAN220",
+    "no-message": "CAN221",
     "usual-form": "CAN311",
 }
 
@@ -82,6 +82,9 @@ class Envelope:
 
         ``lost`` are the lines of a document that could not be read; a field in one is not missing.
         """
+        if not any(key in FIELDS for key in self._entries):
+            self._no_message()
+            return None
         self._names(lost or ())
         fields: dict[str, Any] = {
             "version": self._version(),
@@ -101,6 +104,17 @@ class Envelope:
         return Message.built(fields)
 
     # ---- the names of the fields
+
+    def _no_message(self) -> None:
+        prompt = self._entries.get("canon-prompt")
+        hint = f"Start with '{self._own('canon-message')}: {self._lexicon.version}'."
+        expected = tuple(self._own(key) for key in REQUIRED)
+        if prompt is not None:
+            self._at(
+                prompt, "no-message", "this is a prompt, not a message", hint, expected, at="key"
+            )
+        else:
+            self._problem((), "no-message", "this is no Canon message", hint, expected)
 
     def _names(self, lost: Iterable[str]) -> None:
         for key, entry in self._entries.items():
@@ -135,8 +149,7 @@ class Envelope:
 
     def _unknown(self, key: str, entry: Entry) -> None:
         known = [self._own(name) for name in FIELDS]
-        hint = nearest(key, known)[2:]
-        hint = f"{hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else ""
+        hint = near(key, known)
         if not hint:
             hint = f"Put it below '{self._own('payload')}:', two blanks deeper, or take it out."
         self._at(
@@ -200,8 +213,7 @@ class Envelope:
         if text in verbs:
             self.known["action"] = verbs[text]
             return verbs[text]
-        hint = nearest(text, list(verbs))[2:]
-        hint = f"{hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else ""
+        hint = near(text, verbs)
         if text.lower() in verbs:
             hint = f"Write '{text.lower()}' in small letters."
         why = f"'{_short(text)}' is no verb of the lexicon '{self._lexicon.name}'"

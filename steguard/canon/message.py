@@ -173,7 +173,11 @@ def _quick(text: str, lexicon: Lexicon) -> Message | None:
         else:
             return None
     count = len(fields) + len(payload) + (1 if payload else 0)
-    if count != len(lines) or (len(text) > _FEW and _too_long(lines)):
+    if (
+        lines[0][1] != "canon-message"
+        or count != len(lines)
+        or (len(text) > _FEW and _too_long(lines))
+    ):
         return None
     return _quick_message(fields, payload, lexicon)
 

@@ -6,7 +6,9 @@ conditions and times, ``CAN4xx`` and up prompts and subjects.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from steguard.types import Finding, Severity, Span
 
@@ -78,6 +80,12 @@ def finding(
 def pointer(path: Path) -> str:
     """The RFC 6901 JSON pointer of the path."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def near(name: str, valid: Iterable[str]) -> str | None:
+    """``Did you mean 'request'?`` where a valid name is much like this one."""
+    found = get_close_matches(name, list(valid), n=1, cutoff=0.7)
+    return f"Did you mean '{found[0]}'?" if found else None
 
 
 def _line(text: str, start: int) -> str:

@@ -30,13 +30,12 @@ from steguard.canon.model import (
     is_address,
     is_name,
 )
-from steguard.canon.problems import Problem
+from steguard.canon.problems import Problem, near
 from steguard.canon.scalars import mixed_alphabets
 from steguard.canon.surfaces import Element, Optional, Slot, Surface, Template, Word
 from steguard.canon.times import FORMS, BadTime, is_odd, read_within
 from steguard.canon.types import parse_type
 from steguard.types import Severity
-from steguard.yamlfile import nearest
 
 MAX_SENTENCE = 65_536
 
@@ -222,9 +221,8 @@ class Walk:
         if verb is not None:
             return verb
         self._at -= 1
-        hint = nearest(token.text, list(self._verbs))[2:]
         text = f"'{token.text}' is no verb of the lexicon '{self._lexicon.name}'"
-        hint = hint[:1].upper() + hint[1:] if hint else "Write a verb of the lexicon."
+        hint = near(token.text, self._verbs) or "Write a verb of the lexicon."
         raise self._fail(token, "unknown-verb", text, hint, tuple(self._verbs))
 
     def _name(self, token: Token, what: str) -> str:
@@ -279,6 +277,8 @@ class Walk:
         if fault is not None:
             rule = "reserved-word" if raw in KEYWORDS else "bad-value"
             self._add(start, start + len(raw), rule, *fault, expected=("value",))
+        if raw in KEYWORDS and fault is not None:
+            raise _Stop
         return raw
 
     def _quoted(self, raw: str, start: int) -> str:
@@ -287,7 +287,7 @@ class Walk:
             why = "the quote is not closed" if found is None else "text stands behind the quote"
             hint = 'Write the whole value in double quotes, and \\" for a quote in it.'
             self._add(start, start + len(raw), "bad-value", why, hint, expected=("value",))
-            return raw
+            raise _Stop
         try:
             return chars.unescape(found[1])
         except chars.BadEscape as error:
@@ -432,6 +432,7 @@ class Walk:
         ):
             opening = self._surface.sentences["conditional"][0]
             if self._tokens[0].text != getattr(opening, "text", ""):
+                self._drop(negations[1].start, negations[1].end)
                 self._problem(
                     negations[1], "double-negation", "double negation is refused", "Take both out."
                 )
@@ -442,17 +443,21 @@ class Walk:
         if whole is not None and len(whole.text.rstrip(_EDGE)) > end - start and found[0].isascii():
             return
         kind, advice = self._lexicon.advice(found[0])
-        overlapping = [
-            one
-            for one in self.problems
-            if one.start is not None and one.end is not None and one.start < end and start < one.end
-        ]
-        if any(one.rule == "bad-time" for one in overlapping):
+        if any(one.rule == "bad-time" for one in self._over(start, end)):
             return
-        self.problems = [one for one in self.problems if one not in overlapping]
+        overlapping = self._drop(start, end)
         expected = tuple(word for one in overlapping for word in one.expected)
         why = f"'{self.text[start:end]}' is {_KINDS.get(kind, kind)}"
         self._add(start, end, "forbidden-expression", why, advice, expected=expected)
+
+    def _over(self, start: int, end: int) -> list[Problem]:
+        return [one for one in self.problems if (one.start or 0) < end and start < (one.end or 0)]
+
+    def _drop(self, start: int, end: int) -> list[Problem]:
+        """Take away what was said about this place, because a better reason is known."""
+        dropped = self._over(start, end)
+        self.problems = [one for one in self.problems if one not in dropped]
+        return dropped
 
     # ---- faults
 
@@ -488,14 +493,14 @@ class Walk:
         if after == ":":
             return self._fail(head, "unknown-pattern", "a blank stands before ':'", "Take it out.")
         why = f"'{_short(text)}' is no verb and starts no pattern"
-        hint = nearest(text, starts)[2:].capitalize() or "Start with a verb of the lexicon."
+        hint = near(text, starts) or "Start with a verb of the lexicon."
         return self._fail(head, "unknown-verb", why, hint, starts)
 
     def _unknown_head(self, head: Token) -> _Stop:
         word = head.text[:-1]
         heads = tuple(f"{one}:" for one, known in self._surface.heads.items() if not known[2])
         verb = self._lexicon.verbs.get(self._verbs.get(word.lower(), word.lower()))
-        hint = nearest(word, heads)[2:].capitalize() or "Write one of the patterns."
+        hint = near(f"{word}:", heads) or "Write one of the patterns."
         if word.lower() in self._surface.heads:
             hint = f"Write '{word.lower()}:' in small letters."
         elif verb is not None:
@@ -508,7 +513,11 @@ class Walk:
         shown = "the end" if token is None else f"'{_short(token.text)}'"
         at = token or Token("", *([len(self.text.rstrip(" \r\n"))] * 2))
         hint = None
-        if token is not None and token.text[-1] in _EDGE:
+        if not self._tokens:
+            return self._fail(at, "sentence-syntax", "the sentence is empty", None, expected)
+        if token is not None and token.text == "else":
+            hint = "Write a second sentence with the opposite condition."
+        elif token is not None and token.text[-1] in _EDGE:
             hint = f"Take '{token.text[-1]}' out."
         elif token is not None and "end" in expected and self._at:
             before = self._tokens[self._at - 1].text
@@ -559,6 +568,7 @@ class Walk:
 
 
 _MANY = 6
+_QUOTES = "\"'\u2018\u2019\u201c\u201d\u00ab\u00bb\u300c\u300d\u300e\u300f\uff02\uff07"
 _SHOWN = {
     "message_id": "message id",
     "task": "action",
@@ -611,7 +621,7 @@ def _bare_fault(raw: str) -> tuple[str, str] | None:
         hint = "Write a value that says what is so, or quote the word."
         return f"the keyword '{raw}' stands where a value is expected", hint
     quote = "Write the value in double quotes."
-    if '"' in raw or "'" in raw or any(char.isspace() for char in raw):
+    if any(char in _QUOTES or char.isspace() for char in raw):
         return f"'{_short(raw)}' has a quote or a blank in it", quote
     if raw[0] in "{}[]<>|=,$%&*`" or raw[-1] in "[]{}":
         return f"a value does not start or end like '{_short(raw)}'", quote
