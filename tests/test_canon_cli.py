@@ -14,7 +14,7 @@ from steguard.canon.doctor import compare_sides, examine
 from steguard.canon.hints import advise
 from steguard.canon.lexicon import load_lexicon
 from steguard.canon.message import parse_message
-from steguard.canon.metrics import measure, read_log
+from steguard.canon.metrics import event_of, measure, read_log
 from steguard.canon.mutations import mutations
 from steguard.canon.prompt import parse_prompt
 from steguard.canon.registry import Registry
@@ -151,6 +151,21 @@ def test_text_that_is_no_utf8_is_2_and_the_doctor_shows_its_bytes(work: Path) ->
     shown = canon(work, "doctor", "latin.canon")
     assert shown.returncode == 1
     assert "<BYTE FF>" in shown.stdout
+
+
+def test_a_folder_is_checked_as_a_whole(work: Path) -> None:
+    done = canon(work, "check", ".", "-r", "subjects")
+    assert (done.returncode, "good.canon: valid" in done.stdout) == (1, True)
+    empty = canon(work, "check", "subjects")
+    assert (empty.returncode, "no .canon files" in empty.stderr) == (2, True)
+
+
+def test_a_log_of_json_lines_is_context_too(work: Path) -> None:
+    events = [event_of(message()), {"event": "result", "outcome": "passed"}]
+    (work / "log.jsonl").write_text(log(*events), encoding="utf-8")
+    same = text("  sku: A\n  quantity: 3\n")
+    done = canon(work, "check", "-", "--log", "log.jsonl", stdin=same)
+    assert (done.returncode, "reused-id" in done.stdout) == (1, True)
 
 
 def test_a_faulty_log_names_its_message(work: Path) -> None:

@@ -125,8 +125,11 @@ def test_a_message_that_does_not_fit_is_refused(
     assert received.status == "invalid"
     found = {f.rule: f.excerpt for f in received.findings}
     assert found[rule] == excerpt
-    assert received.answer is not None
-    assert received.answer.action == "fail"
+    if rule == "not-addressed":
+        assert received.answer is None, "nobody answers in the name of another agent"
+    else:
+        assert received.answer is not None
+        assert (received.answer.action, received.answer.sender) == ("fail", "agent_a")
 
 
 def test_an_answer_about_another_subject_is_refused() -> None:
@@ -183,6 +186,8 @@ def test_an_unread_message_is_answered_where_its_envelope_says_whom_to_tell() ->
     assert received.answer.payload["reason"] == "unknown_action"
     assert (received.answer.recipient, received.answer.reply_to) == ("agent_a", "m-1")
     assert parse_message(render_message(received.answer)).ok
+    other = text(action="requets").replace("to: agent_b", "to: agent_c")
+    assert b.receive(other).answer is None
     assert b.receive("Hello, can you check the stock?").answer is None
     assert b.receive(text("  reason: x\n", action="fail", rest="within: soon\n")).answer is None
 

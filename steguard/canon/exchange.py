@@ -145,7 +145,8 @@ class Exchange:
         parsed = parse_message(text, lexicon=self.lexicon or core())
         if parsed.message is None:
             log.info("an invalid message came in: %d findings", len(parsed.findings))
-            answer = answer_unread(parsed.envelope, parsed.findings)
+            mine = self.me in (None, parsed.envelope.get("to"))
+            answer = answer_unread(parsed.envelope, parsed.findings) if mine else None
             return Received("invalid", None, {}, parsed.findings, answer)
         message = parsed.message
         with handling(message):
@@ -161,6 +162,8 @@ class Exchange:
             if wrong:
                 log.info("message %s is refused: %s", message.msg_id, wrong[0].message)
                 answer = Typed(message, typed.subject, {}, tuple(problems)).fail()
+                if any(p.rule == "not-addressed" for p in wrong):
+                    answer = None
                 return Received("invalid", message, typed.payload, findings, answer)
             self._count(message, typed)
             self.remember(message)

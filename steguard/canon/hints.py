@@ -24,6 +24,7 @@ import yaml
 
 from steguard import resources
 from steguard.canon.problems import CanonFinding, Problem, finding
+from steguard.ruleset import Lines
 from steguard.types import Severity
 
 _WISH, _FILLER, _GAP, _CLASH = "CAN451", "CAN452", "CAN453", "CAN454"
@@ -31,7 +32,7 @@ _ORDER = (
     "role task subject input max_words min_words max_sentences max_numbers style output_format "
     "guardrail"
 ).split()
-_MAX_PROMPT = 200_000
+_MAX_PROMPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Advice:
 def advise(text: str) -> Advice:
     """The hints for a free prompt in English or Chinese. Never raises for what the text holds."""
     text = text[:_MAX_PROMPT]
+    lines = Lines(text)
     hits = sorted(_hits(text), key=lambda hit: (hit[0], -hit[1]))
     kept = list(_apart(hits))
     settings: dict[str, str | list[str]] = {}
@@ -99,7 +101,7 @@ def advise(text: str) -> Advice:
             code = _FILLER if hint.kind == "filler" else _WISH
             weight = Severity.INFO if hint.kind == "filler" else Severity.WARNING
             problem = Problem((), code, hint.kind, hint.why, hint.do, severity=weight)
-        findings.append(finding(text, start, end, problem))
+        findings.append(_at(text, lines, start, end, problem))
     findings += _settled(text, kept, settings, exact)
     findings.sort(key=lambda found: (found.start, found.end))
     missing = tuple(_missing(settings))
@@ -139,6 +141,11 @@ _GAPS = {
         "Write include_fields: under output_format: with a name for each part",
     ),
 }
+
+
+def _at(text: str, lines: Lines, start: int, end: int, problem: Problem) -> CanonFinding:
+    line, column = lines.position(start)
+    return finding(text, start, end, problem, line=line, column=column)
 
 
 def _missing(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -22,9 +22,12 @@ from typing import Any
 
 from steguard.canon.lexicon import Lexicon
 from steguard.canon.message import parse_message
+from steguard.canon.model import Message
 from steguard.canon.mutations import mutations
 from steguard.canon.registry import Registry
+from steguard.canon.render import render_message
 from steguard.errors import ProfileError
+from steguard.result import GuardResult
 
 _COMPLIANT = ("passed", "passed_after_retry")
 _AT_ONCE = ("passed",)
@@ -137,6 +140,17 @@ def _count_message(
             metrics.missed.append(f"{message.msg_id}: {name}")
         else:
             metrics.mutations_caught += 1
+
+
+def event_of(what: str | Message | GuardResult, at: dt.datetime | None = None) -> dict[str, Any]:
+    """The log entry of a message (its text or itself) or of the report of a guarded call.
+
+    Write each as one line with ``json.dumps``. ``at`` has a time zone.
+    """
+    if isinstance(what, GuardResult):
+        return {"event": "result", **what.to_dict()}
+    text = what if isinstance(what, str) else render_message(what)
+    return {"event": "message", **({"at": at.isoformat()} if at else {}), "text": text}
 
 
 def read_log(text: str, file: str = "<log>") -> list[Event]:

@@ -88,6 +88,11 @@ def near(name: str, valid: Iterable[str]) -> str | None:
     return f"Did you mean '{found[0]}'?" if found else None
 
 
+_LONGEST = 1000
+"""Characters of a line that a finding keeps; many findings in one long line would fill the memory."""
+
+
 def _line(text: str, start: int) -> str:
-    end = text.find("\n", start)
-    return text[text.rfind("\n", 0, start) + 1 : end if end >= 0 else len(text)].rstrip("\r")
+    begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start)
+    end = end if end >= 0 else len(text)
+    return text[begin : min(end, begin + _LONGEST)].rstrip("\r")

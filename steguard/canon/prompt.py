@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -180,7 +181,7 @@ class CanonPrompt:
             {"role": "user", "content": last},
         ]
 
-    @property
+    @cached_property
     def guardrail(self) -> str:
         """The rules of the answer as the model reads them; the last thing that it reads."""
         lines = guardrail_lines(self)

@@ -30,6 +30,7 @@ def conflicts(spec: PromptSpec, line_of: LineOf) -> Iterator[Problem]:
     yield from _formats(spec, line_of)
     yield from _languages(spec, line_of)
     yield from _categories(spec)
+    yield from _many(spec)
 
 
 def _both(
@@ -166,3 +167,16 @@ def _categories(spec: PromptSpec) -> Iterator[Problem]:
             message = f"No check can find '{term}'. It is guidance for the model. {kind.limits}"
             do = "Write the terms themselves, such as [Miller, Smith]."
             yield fault("not-checkable", path, message, do, Severity.WARNING)
+
+
+def _many(spec: PromptSpec) -> Iterator[Problem]:
+    """A word on prompts with so many rules that a model forgets some."""
+    others = (spec.headings, spec.include_fields, spec.must_include, spec.must_not_include)
+    count = len(spec.limits) + sum(map(bool, (*others, spec.bullets, spec.language, spec.style)))
+    if count > _MANY:
+        message = f"The prompt has {count} rules. A model obeys few rules better than many."
+        do = "Keep the rules that matter most."
+        yield fault("many-rules", ("canon-prompt",), message, do, Severity.INFO, at="key")
+
+
+_MANY = 8

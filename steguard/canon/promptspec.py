@@ -55,6 +55,7 @@ CODES = {
     "fixed-input": "CAN413",
     "repeated-term": "CAN414",
     "version-not-first": "CAN415",
+    "many-rules": "CAN416",
     "conflicting-limits": "CAN421",
     "required-and-forbidden": "CAN422",
     "impossible-limit": "CAN423",

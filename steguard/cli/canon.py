@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steguard.cli.inputs import InputError, Source, read_sources
+from steguard.cli.inputs import InputError, Source, read_file, read_sources
 from steguard.yamlfile import nearest
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from steguard.canon.registry import Registry
     from steguard.canon.verdict import Kind, Verdict
 
-Files = Annotated[list[str], typer.Argument(help="Files, or - for standard input.")]
+Files = Annotated[
+    list[str], typer.Argument(help="Files, folders with .canon files, or - for standard input.")
+]
 File = Annotated[str, typer.Argument(help="A file, or - for standard input.")]
 KindOption = Annotated[
     str | None,
@@ -62,7 +64,9 @@ def check(
     lexicon: LexiconOption = None,
     log: Annotated[
         str | None,
-        typer.Option("--log", metavar="FILE", help="The messages before, divided by ---."),
+        typer.Option(
+            "--log", metavar="FILE", help="The messages before: divided by ---, or JSON lines."
+        ),
     ] = None,
     stream: StreamOption = False,
     language: LanguageOption = "en",
@@ -76,7 +80,7 @@ def check(
     subjects, words = load_registry(registry), load_words(lexicon)
     before = read_log(log, words) if log else None
     checked = []
-    for source in read_sources(files):
+    for source in read_texts(files):
         verdict = judge(
             source.text,
             kind_option(kind),
@@ -87,8 +91,6 @@ def check(
             language=language,
         )
         checked.append((source, verdict))
-    if not checked:
-        raise InputError("there is no text to check")
     if format == "json":
         typer.echo(json.dumps(_report(checked), ensure_ascii=False))
     else:
@@ -180,7 +182,7 @@ def fmt(
     from steguard.cli.fix import write_whole
 
     bad = False
-    for source in read_sources(files):
+    for source in read_texts(files):
         verdict = judge(source.text, stream=True)
         if not verdict.ok:
             show(source, verdict, err=True)
@@ -217,6 +219,19 @@ def kind_option(kind: str | None) -> Kind | None:
     return next(known for known in KINDS if known == kind)
 
 
+def read_texts(arguments: Sequence[str]) -> Iterator[Source]:
+    """The texts of files, of the ``.canon`` files in folders, and of standard input."""
+    for argument in arguments:
+        folder = Path(argument)
+        if argument == "-" or not folder.is_dir():
+            yield read_one(argument)
+            continue
+        files = sorted(folder.rglob("*.canon"))
+        if not files:
+            raise InputError(f"{argument}: this folder has no .canon files")
+        yield from (read_file(file) for file in files)
+
+
 def read_one(file: str) -> Source:
     """The one text that an argument names."""
     if file != "-" and Path(file).is_dir():
@@ -241,17 +256,22 @@ def load_words(names: Sequence[str] | None) -> Lexicon | None:
 def read_log(file: str, words: Lexicon | None) -> Exchange:
     """An exchange that has seen the messages of a log. Faults of the log itself are bad input."""
     from steguard.canon.exchange import Exchange
-    from steguard.canon.message import parse_messages
+    from steguard.canon.message import parse_message
+    from steguard.canon.metrics import read_log as events
 
     source = read_one(file)
     exchange = Exchange(lexicon=words)
     if not source.text.strip():
         return exchange
-    for number, one in enumerate(parse_messages(source.text, lexicon=words), 1):
+    for number, event in enumerate(events(source.text, source.name), 1):
+        if not event.text or not event.valid:
+            continue
+        one = parse_message(event.text, lexicon=words)
         if one.message is None:
             first = one.findings[0]
-            where = f"{source.name}:{first.line}:{first.column}"
-            raise InputError(f"{where}: message {number} of the log is not valid: {first.message}")
+            raise InputError(
+                f"{source.name}: message {number} of the log is not valid: {first.message}"
+            )
         exchange.remember(one.message)
     return exchange
 
