@@ -19,6 +19,7 @@ from steguard.instructions.registry import (
     Rollout,
 )
 from steguard.instructions.selection import Migration, TaskRules, choose_versions, select
+from steguard.instructions.survey import find_conflicts
 
 ANN = Actor(name="ann", roles={Role.AUTHOR})
 BOB = Actor(name="bob", roles={Role.REVIEWER})
@@ -128,6 +129,19 @@ def test_a_larger_share_keeps_the_tasks_of_the_smaller() -> None:
         store.set_rollout(Rollout(instruction_id="a", version="2", share=share))
         groups.append({t.task_id for t in tasks if active(store, t) == ["a@2"]})
     assert groups[0] < groups[1] < groups[2]
+
+
+def test_a_version_on_trial_is_compared_too() -> None:
+    store = MemoryStore(
+        [
+            rule(key="tone", value="x"),
+            rule("b", key="tone", value="x"),
+            rule(version="2", key="tone", value="y"),
+        ]
+    )
+    for share in (0.01, 0.99):
+        store.set_rollout(Rollout(instruction_id="a", version="2", share=share))
+        assert [c.refs for c in find_conflicts(store)] == [("a@2", "b@1")]
 
 
 def test_what_cannot_be_released_to_a_share() -> None:

@@ -15,9 +15,11 @@ from typing import Any
 from steguard.gate.delegation import check_result
 from steguard.gate.delegation import delegate as join_policies
 from steguard.gate.policy import Contract
+from steguard.instructions.claims import OnlyTools, ToolEffect
 from steguard.instructions.compiler import Compiled, Compiler
+from steguard.instructions.messages import text_of
 from steguard.instructions.outputs import Check, Facts, Problem
-from steguard.instructions.records import Instruction, Scope, State
+from steguard.instructions.records import Instruction, Needs, Scope, State
 from steguard.instructions.registry import InstructionError
 
 INHERITED = "inherited"
@@ -74,21 +76,26 @@ def compile_child(
 def inherited(parent: Compiled, terms: Contract) -> list[Instruction]:
     """The rules of the parent that protect: they hold for the child, whoever it is.
 
-    A limit on a tool that the contract does not pass on has nothing to limit there.
+    A limit on a tool that the contract does not pass on has nothing to limit there. What the
+    parent may do is no rule for the child.
     """
-    open_scope = Scope()
     rules = []
     for rule in parent.resolution.rules:
         tools = rule.scope.tool
         if not rule.kind.protects or (tools and not set(tools) & set(terms.allowed_tools)):
             continue
-        name = rule.instruction_id
-        if not name.startswith(f"{INHERITED}."):
-            name = f"{INHERITED}.{name}"
-        scope = open_scope.model_copy(update={"tool": tools})
-        rules.append(
-            rule.model_copy(update={"instruction_id": name, "scope": scope, "overrides": ()})
-        )
+        claims = parent.resolution.claims[rule.ref]
+        changes: dict[str, Any] = {
+            "instruction_id": f"{INHERITED}.{rule.instruction_id}",
+            "scope": Scope(tool=tools),
+            "overrides": (),
+        }
+        if any(isinstance(claim, ToolEffect | OnlyTools) for claim in claims):
+            if all(isinstance(c, ToolEffect) and c.effect == "allow" for c in claims):
+                continue
+            # The joined policy holds the effect; the model reads the text.
+            changes |= {"key": None, "value": None, "needs": Needs(), "text": text_of(rule)}
+        rules.append(rule.model_copy(update=changes))
     return rules
 
 

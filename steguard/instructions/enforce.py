@@ -30,6 +30,7 @@ from steguard.instructions.outputs import VALIDATORS, Check, Validator
 from steguard.instructions.records import Instruction
 from steguard.instructions.registry import InstructionError
 from steguard.instructions.satisfy import Domain, domains_of
+from steguard.rules.limits._language import code_of
 from steguard.yamlfile import nearest
 
 _RANGES = {
@@ -204,8 +205,6 @@ class _Writer:
             return
         value = allowed[0].split("-")[0]
         if rule == "language":
-            from steguard.rules.limits._language import code_of
-
             code = code_of(value)
             if code is None:
                 return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -218,8 +219,18 @@ def _parse(path: Path) -> Marked:
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"the file cannot be read: {error}", file=str(path)) from None
     marked = parse(text, str(path))
+    marked.data = _without_dates(marked.data)
     marked.marks.setdefault((), Mark(str(path), 1, 1))
     return marked
+
+
+def _without_dates(data: Any) -> Any:
+    """YAML reads 2026-01-31 as a date; in a rule it is text."""
+    if isinstance(data, dict):
+        return {key: _without_dates(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_without_dates(value) for value in data]
+    return data.isoformat() if isinstance(data, date) else data
 
 
 def _listed(marked: Marked, name: str, problems: list[ProfileError]) -> list[Any]:

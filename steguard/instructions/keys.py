@@ -7,7 +7,6 @@ for whatever the agent writes. Different spellings of one subject give the same 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -88,6 +87,11 @@ _AFFIXES: tuple[str, ...] = (
     "max", "maximum", "limit", "min", "minimum", "required", "forbidden", "prohibited",
     "banned", "disallowed", "denied", "allowed", "permitted",
 )  # fmt: skip
+_PREFIXES = {
+    **dict.fromkeys(("allow", "permit"), Role.ALLOWED),
+    **dict.fromkeys(("require", "include", "has", "must_have"), Role.REQUIRED),
+    **dict.fromkeys(("no", "forbid", "deny", "ban", "exclude", "avoid"), Role.FORBIDDEN),
+}
 _ALONE = {"must_include", "must_contain", "include", "includes", "must_not_include"}
 _ALONE |= {"must_not_contain", "exclude", "excludes", "avoid"}
 
@@ -216,6 +220,9 @@ def _split(last: str, *, alone: bool) -> tuple[Role, str]:
             return _ROLES[affix], last[len(affix) + 1 :]
         if last.endswith("_" + affix):
             return _ROLES[affix], last[: -len(affix) - 1]
+    for prefix, role in _PREFIXES.items():
+        if last.startswith(prefix + "_"):
+            return role, last[len(prefix) + 1 :]
     if last.startswith("exact_"):
         return Role.PLAIN, last[6:]
     return Role.PLAIN, last
@@ -239,7 +246,7 @@ def _normal(path: list[str]) -> tuple[str, ...]:
 def _noun(part: str) -> str:
     for start in ("number_of_", "num_", "n_", "count_of_"):
         part = part.removeprefix(start)
-    part = re.sub(r"_(count|number)$", "", part)
+    part = part.removesuffix("_count")
     if part in _NOUNS:
         return _NOUNS[part]
     part = singular(part)

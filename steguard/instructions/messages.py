@@ -15,7 +15,7 @@ from typing import Any, Literal
 from steguard.errors import UsageError
 from steguard.gate.model import Source as Label
 from steguard.instructions.conflicts import Conflict, ConflictKind
-from steguard.instructions.fence import Material, explain, fence
+from steguard.instructions.fence import Material, explain, fence, visible
 from steguard.instructions.records import Instruction, Kind, State, canonical
 
 Shortened = Literal["template", "reference"]
@@ -165,8 +165,8 @@ def _head(state: State) -> str:
         ("step", state.step),
         ("product", state.artifact),
     ]
-    facts = ", ".join(f"{name} '{value}'" for name, value in named if value)
-    return f"This is the task '{state.task_id}'" + (f": {facts}." if facts else ".")
+    facts = ", ".join(f"{name} '{visible(value)}'" for name, value in named if value)
+    return f"This is the task '{visible(state.task_id)}'" + (f": {facts}." if facts else ".")
 
 
 def text_of(rule: Instruction, shortened: Shortened | None = None) -> str:

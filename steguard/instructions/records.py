@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
@@ -34,7 +35,10 @@ class Source(StrEnum):
     @property
     def authority(self) -> int:
         """A number to compare; it is no role of a model's API."""
-        return (tuple(Source).index(self) + 1) * 100
+        return _AUTHORITIES[self]
+
+
+_AUTHORITIES = {source: (place + 1) * 100 for place, source in enumerate(Source)}
 
 
 class Status(StrEnum):
@@ -233,6 +237,7 @@ class Instruction(_Record):
         return self.model_copy(update={"status": status})
 
 
+@cache
 def version_key(version: str) -> tuple[int, int, int]:
     """Numbers to compare: 1.10 is after 1.9, 1 and 1.0.0 are the same."""
     parts = [int(part) for part in re.findall(r"\d+", version)]
@@ -253,5 +258,5 @@ def ordered(rules: Iterable[Instruction]) -> list[Instruction]:
     """The one order of rules: authority, priority, then name and version."""
     return sorted(
         rules,
-        key=lambda r: (-r.authority, -r.priority, r.instruction_id, version_key(r.version), r.hash),
+        key=lambda r: (-r.authority, -r.priority, r.instruction_id, version_key(r.version)),
     )

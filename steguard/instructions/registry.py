@@ -84,6 +84,18 @@ class Activation(_Row):
     manifest: dict[str, JsonValue]
 
 
+class RuleSource(Protocol):
+    """What the choice of rules reads."""
+
+    def rules(self) -> tuple[Instruction, ...]: ...
+
+    def get(self, instruction_id: str, version: str) -> Instruction: ...
+
+    def bindings(self) -> tuple[Binding, ...]: ...
+
+    def rollouts(self) -> tuple[Rollout, ...]: ...
+
+
 @runtime_checkable
 class InstructionStore(Protocol):
     """What the compiler, the lifecycle and the commands need of a store.

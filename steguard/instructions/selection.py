@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from steguard.instructions.records import Instruction, Kind, State, Status, ordered, version_key
-from steguard.instructions.registry import Binding, InstructionError, InstructionStore, Rollout
+from steguard.instructions.registry import Binding, InstructionError, Rollout, RuleSource
 
 
 class Migration(StrEnum):
@@ -90,9 +90,7 @@ def _ready(rule: Instruction) -> bool:
     return rule.status in (Status.REVIEWED, Status.ACTIVE) and rule.enabled
 
 
-def choose_versions(
-    store: InstructionStore, task: TaskRules
-) -> tuple[dict[str, Instruction], TaskRules]:
+def choose_versions(store: RuleSource, task: TaskRules) -> tuple[dict[str, Instruction], TaskRules]:
     """The version of each rule for this task, and the task with its pins and switches."""
     by_id: dict[str, list[Instruction]] = defaultdict(list)
     for known in store.rules():
@@ -144,7 +142,7 @@ def _for_task(
 
 
 def select(
-    store: InstructionStore,
+    store: RuleSource,
     state: State,
     task: TaskRules | None = None,
     extra: Iterable[Instruction] = (),
@@ -154,6 +152,17 @@ def select(
     ``extra`` are rules of the task itself, such as what the user asked for.
     """
     chosen, moved = choose_versions(store, task or TaskRules(task_id=state.task_id))
+    active = applying(store, chosen, state)
+    own = list(extra)
+    _refuse_twins(own, chosen)
+    active += [rule for rule in own if usable(rule) and rule.applies(state)]
+    return ordered(active), moved
+
+
+def applying(
+    store: RuleSource, chosen: Mapping[str, Instruction], state: State
+) -> list[Instruction]:
+    """Those of the chosen versions that apply in a state."""
     bound: dict[str, list[Binding]] = defaultdict(list)
     for binding in store.bindings():
         bound[binding.instruction_id].append(binding)
@@ -161,14 +170,11 @@ def select(
     for name, rule in chosen.items():
         here = [rule] if name not in bound else _bound(store, rule, bound[name], state)
         active += [one for one in here if one.applies(state)]
-    own = list(extra)
-    _refuse_twins(own, chosen)
-    active += [rule for rule in own if usable(rule) and rule.applies(state)]
-    return ordered(active), moved
+    return active
 
 
 def _bound(
-    store: InstructionStore, rule: Instruction, bindings: Sequence[Binding], state: State
+    store: RuleSource, rule: Instruction, bindings: Sequence[Binding], state: State
 ) -> list[Instruction]:
     """The version that the bindings give here; none where no binding matches."""
     matching = [binding for binding in bindings if binding.scope.matches(state)]

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from steguard.instructions.conflicts import Conflict, resolve
-from steguard.instructions.records import LEVELS, Instruction, Scope, State
+from steguard.instructions.records import LEVELS, Instruction, Scope, State, version_key
 from steguard.instructions.registry import (
+    Binding,
     InstructionError,
     InstructionStore,
     MemoryStore,
+    Rollout,
+    RuleSource,
 )
-from steguard.instructions.selection import select
+from steguard.instructions.selection import TaskRules, applying, choose_versions
 from steguard.instructions.values import products_of
 
 MAX_PLACES = 20_000
@@ -28,20 +31,55 @@ Place = tuple[str | None, ...]
 def find_conflicts(rules: InstructionStore | Iterable[Instruction]) -> list[Conflict]:
     """Every contradiction between rules that can be active together."""
     store = rules if isinstance(rules, InstructionStore) else MemoryStore(rules)
+    shares = (0.0, 1.0) if store.rollouts() else (0.0,)
+    found = [c for share in shares for c in _conflicts(_Snapshot(store, share))]
+    return _largest(_distinct(found))
+
+
+class _Snapshot:
+    """The rules as read once, where every version on trial is for all tasks or for none."""
+
+    def __init__(self, store: RuleSource, share: float) -> None:
+        self._rules = store.rules()
+        self._versions = {(r.instruction_id, version_key(r.version)): r for r in self._rules}
+        self._bindings = store.bindings()
+        self._rollouts = tuple(r.model_copy(update={"share": share}) for r in store.rollouts())
+
+    def rules(self) -> tuple[Instruction, ...]:
+        return self._rules
+
+    def get(self, instruction_id: str, version: str) -> Instruction:
+        return self._versions[instruction_id, version_key(version)]
+
+    def bindings(self) -> tuple[Binding, ...]:
+        return self._bindings
+
+    def rollouts(self) -> tuple[Rollout, ...]:
+        return self._rollouts
+
+
+def _conflicts(store: RuleSource) -> list[Conflict]:
     seen: set[tuple[str | None, frozenset[str]]] = set()
-    found: dict[tuple[object, ...], Conflict] = {}
+    found: list[Conflict] = []
+    chosen, _ = choose_versions(store, TaskRules(task_id="survey"))
     for state in states(store):
-        active, _ = select(store, state)
+        active = applying(store, chosen, state)
         key = (state.artifact, frozenset(rule.ref for rule in active))
         if key in seen:
             continue
         seen.add(key)
-        for conflict in resolve(active, state.artifact, state.tools).conflicts:
-            found.setdefault((conflict.kind, conflict.refs, _names(conflict)), conflict)
-    return _largest(list(found.values()))
+        found += resolve(active, state.artifact, state.tools).conflicts
+    return found
 
 
-def states(store: InstructionStore) -> Iterator[State]:
+def _distinct(conflicts: Iterable[Conflict]) -> list[Conflict]:
+    kept: dict[tuple[object, ...], Conflict] = {}
+    for conflict in conflicts:
+        kept.setdefault((conflict.kind, conflict.refs, _names(conflict)), conflict)
+    return list(kept.values())
+
+
+def states(store: RuleSource) -> Iterator[State]:
     """The states in which different rules are active."""
     rules = store.rules()
     scopes = [rule.scope for rule in rules] + [binding.scope for binding in store.bindings()]

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from steguard.instructions.claims import (
@@ -26,6 +27,7 @@ from steguard.instructions.claims import (
     NeedsTool,
     NoneOf,
     OneOf,
+    Scalar,
     Setting,
     scalar,
     scalars,
@@ -33,6 +35,7 @@ from steguard.instructions.claims import (
 from steguard.instructions.keys import COUNTS, LENGTHS, OUTPUT, TERM, Key, Role, Subject, read_key
 from steguard.instructions.records import Instruction
 from steguard.instructions.toolvalues import tool_claims
+from steguard.rules.limits._language import code_of
 from steguard.yamlfile import nearest
 
 _UNITS = {
@@ -87,7 +90,45 @@ def _claims(key: Key, value: Any, products: frozenset[str]) -> list[Claim]:
         if all(scalar(item)[0] == "text" for item in listed):
             key = replace(key, path=(*key.path[:-1], TERM))
     subject = key.subject(products)
-    return [*_BY_ROLE[key.role](subject, value), *_implied(subject, value)]
+    made = [*_BY_ROLE[key.role](subject, value), *_implied(subject, value)]
+    return [_one_name(claim) for claim in made]
+
+
+_ALIASES = {
+    "format": {"md": "markdown", "txt": "text", "plain text": "plain", "plaintext": "plain"},
+    "case": {"uppercase": "upper", "lowercase": "lower", "capitals": "upper"},
+}
+
+
+_LANGUAGES = {
+    "english": "en", "chinese": "zh", "german": "de", "french": "fr", "spanish": "es",
+    "italian": "it", "portuguese": "pt", "dutch": "nl", "russian": "ru", "japanese": "ja",
+    "korean": "ko", "arabic": "ar", "hindi": "hi", "turkish": "tr", "polish": "pl",
+    "swedish": "sv", "american english": "en-us", "british english": "en-gb", "中文": "zh",
+    "mandarin": "zh", "deutsch": "de", "français": "fr", "español": "es",
+}  # fmt: skip
+
+
+def _one_name(claim: Claim) -> Claim:
+    """The claim with each value under its one name: ``English`` is ``en``."""
+    if not isinstance(claim, OneOf | NoneOf | Has):
+        return claim
+    last = claim.subject.name.rpartition(".")[2]
+    if last == "language":
+        return replace(claim, values=frozenset(_language(item) for item in claim.values))
+    names = _ALIASES.get(last)
+    if names is None:
+        return claim
+    return replace(claim, values=frozenset((k, names.get(v, v)) for k, v in claim.values))
+
+
+def _language(item: Scalar) -> Scalar:
+    kind, name = item
+    if kind != "text":
+        return item
+    tag = str(name).replace("_", "-")
+    named = _LANGUAGES.get(tag, tag)
+    return (kind, named if "-" in named else code_of(named) or named)
 
 
 def _implied(subject: Subject, value: Any) -> list[Claim]:
@@ -101,12 +142,16 @@ def _implied(subject: Subject, value: Any) -> list[Claim]:
 
 
 def _max(subject: Subject, value: Any) -> list[Claim]:
+    if isinstance(value, Mapping) and "value" not in value:
+        return _relations(subject, value)
     number, subject = _quantity(subject, value)
     limit = Setting(subject, Role.MAX, ("number", number), -number)
     return [limit, Bound(subject, high=number)]
 
 
 def _min(subject: Subject, value: Any) -> list[Claim]:
+    if isinstance(value, Mapping) and "value" not in value:
+        return _relations(subject, value)
     number, subject = _quantity(subject, value)
     limit = Setting(subject, Role.MIN, ("number", number), number)
     return [limit, Bound(subject, low=number)]
@@ -210,6 +255,7 @@ _RELATIONS = {
     "contains": "has", "all_of": "has", "must_include": "has",
     "forbids": "out", "forbidden": "out", "forbid": "out", "excludes": "out", "exclude": "out",
     "must_not_include": "out", "starts_with": "start", "ends_with": "end",
+    "before": "below", "after": "above", "not_before": "low", "not_after": "high",
     "unit": "unit", "type": "type",
 }  # fmt: skip
 
@@ -233,7 +279,7 @@ def _relations(subject: Subject, value: Mapping[str, Any]) -> list[Claim]:
 
 def _relation(subject: Subject, name: str, relation: str, given: Any, factor: float) -> list[Claim]:
     if relation in ("low", "high", "above", "below"):
-        number = _number(given, name) * factor
+        number = (_instant(given) or _number(given, name)) * factor
         is_low, opened = relation in ("low", "above"), relation in ("above", "below")
         if is_low:
             return [Bound(subject, low=number, low_open=opened)]
@@ -327,6 +373,17 @@ def _is_unit(unit: str) -> bool:
         or text.removesuffix("s") in _UNITS
         or ".".join(read_key(text).path) in COUNTS
     )
+
+
+def _instant(value: Any) -> float | None:
+    """A date or a time as a number to compare, None where the value is none."""
+    if not isinstance(value, str) or not re.match(r"\d{4}-\d{2}-\d{2}", value):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError:
+        raise BadValue(f"'{value}' is no date; write it as 2026-01-31") from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _number(value: Any, name: str) -> float:
