@@ -11,6 +11,7 @@ from steguard.gate import Effect, Gate, Step
 from steguard.gate.approvals import Approvals
 from steguard.gate.audit import records
 from steguard.gate.errors import ApprovalError, ApprovalRequired, Refused
+from steguard.gate.execute import ask
 from steguard.gate.state import ApprovalState
 from tests.support.gates import TASK, Tool, call, gate, grant, question
 from tests.support.stores import KINDS, gate_store
@@ -70,6 +71,22 @@ def test_the_same_call_twice_needs_two_approvals(asking):
 def test_asking_again_finds_the_same_question(asking):
     asked = {question(asking, call("ask", to="a")).id for _ in range(3)}
     assert len(asked) == 1
+
+
+def test_a_question_ahead_of_the_run(asking, store):
+    approval = ask(asking, call("ask", to="a"), TASK)
+    assert ask(asking, call("ask", to="a"), TASK).id == approval.id
+    assert [each.id for each in Approvals(store).pending()] == [approval.id]
+    grant(asking, approval)
+    with pytest.raises(ApprovalError, match="No question is needed"):
+        ask(asking, call("ask", to="a"), TASK)
+    assert asking.execute(call("ask", to="a"), TASK, Tool()) == "done"
+    with pytest.raises(Refused, match="Use a new key"):
+        ask(asking, call("ask", to="a"), TASK)
+    with pytest.raises(Refused, match="forbids"):
+        ask(asking, call("wipe", "c9"), TASK)
+    with pytest.raises(ApprovalError, match="'post' may run"):
+        ask(asking, call("post", "c9"), TASK)
 
 
 def test_parallel_questions_are_not_mixed_up(asking):

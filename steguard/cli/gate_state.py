@@ -31,6 +31,7 @@ Store = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
 Task = Annotated[str | None, typer.Option("--task", help="Only this task.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="The newest so many.")]
 Answerer = Annotated[str, typer.Option("--by", help="Who answers.")]
 Roles = Annotated[list[str] | None, typer.Option("--role", help="A role of this person.")]
 Note = Annotated[str, typer.Option("--note", help="Why.")]
@@ -108,6 +109,7 @@ def list_executions(
     store: Store = DEFAULT,
     task: Task = None,
     tool: Annotated[str | None, typer.Option("--tool", help="Only this tool.")] = None,
+    limit: Limit = 100,
     unsettled: Annotated[
         bool, typer.Option("--open", help="Only runs that a person must look at.")
     ] = False,
@@ -115,10 +117,14 @@ def list_executions(
 ) -> None:
     """List what ran. With --open, the exit status is 1 where a person must look."""
     executions = Executions(open_store(store, upgrade=False))
-    found = executions.all(task=task, tool=tool)
     if unsettled:
-        keys = {each.key for each in executions.unsettled()}
-        found = [each for each in found if each.key in keys]
+        found = [
+            each
+            for each in executions.unsettled()
+            if task in (None, each.task) and tool in (None, each.tool)
+        ]
+    else:
+        found = executions.all(task=task, tool=tool, limit=limit)
     nothing = "No run is open." if unsettled else "Nothing ran."
     _print((asdict(each) for each in found), map(_execution, found), as_json, nothing)
     if unsettled and found:
@@ -156,7 +162,7 @@ def audit(
     task: Task = None,
     key: Annotated[str | None, typer.Option("--key", help="Only this execution.")] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="Only this tool.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="The newest so many.")] = 100,
+    limit: Limit = 100,
     verify: Annotated[
         bool, typer.Option("--verify", help="Check the chain of hashes; 1 where it is broken.")
     ] = False,

@@ -26,6 +26,8 @@ from steguard.errors import UsageError
 from steguard.gate import audit, ledger, owner
 from steguard.gate.decide import decide
 from steguard.gate.errors import (
+    ApprovalError,
+    ApprovalRequired,
     ExecutionFailed,
     NoEffect,
     Refused,
@@ -44,6 +46,7 @@ from steguard.gate.model import (
     digest,
 )
 from steguard.gate.state import (
+    Approval,
     Execution,
     ExecutionState,
     MemoryStore,
@@ -125,6 +128,21 @@ def run(
     flow = steps(gate, call, context, fn, key, hook)
     store = store_of(gate)
     return _drive_async(flow, store) if is_async(fn) else _drive(flow, store)
+
+
+def ask(gate: Gate, call: ToolCall, context: Context, *, key: str | None = None) -> Approval:
+    """Put the question to a person ahead of the run; the run must have the same key.
+
+    Raises :class:`Refused` where the policy forbids the call, and :class:`ApprovalError` where
+    it may run without a question.
+    """
+    proposal = _proposal(gate, call, context, key, "", hook=False)
+    outcome = store_of(gate).transact(lambda tx: ledger.ask(tx, proposal))
+    if isinstance(outcome, ApprovalRequired):
+        return outcome.approval
+    if outcome is not None:
+        raise outcome
+    raise ApprovalError(f"'{call.name}' may run with these arguments. No question is needed.")
 
 
 def store_of(gate: Gate) -> StateStore:

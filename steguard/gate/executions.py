@@ -38,11 +38,13 @@ class Executions:
         state: ExecutionState | None = None,
         task: str | None = None,
         tool: str | None = None,
+        limit: int | None = None,
     ) -> list[Execution]:
-        """Executions, the oldest first."""
+        """Executions, the oldest first; ``limit`` keeps the newest."""
         wanted = {"state": state, "task": None if task is None else label(task), "tool": tool}
         equal = {name: value for name, value in wanted.items() if value is not None}
-        return self._store.read(lambda tx: tx.find(Execution, equal))
+        found = self._store.read(lambda tx: tx.find(Execution, equal, newest=True, limit=limit))
+        return found[::-1]
 
     def get(self, key: str) -> Execution:
         """One execution. Raises StateError where there is none."""

@@ -137,6 +137,17 @@ def claim(tx: Transaction, proposal: Proposal) -> Claim:
     return Run(_started(tx, proposal, known, found))
 
 
+def ask(tx: Transaction, proposal: Proposal) -> Refused | None:
+    """Put the question to a person, as a claim does; None where the call may run as it is."""
+    tx.lock(f"execution:{proposal.key}")
+    known = tx.get(Execution, proposal.key)
+    if known is not None:
+        reason = f"The execution '{proposal.key}' is {known.state.value}. Use a new key."
+        return _refuse(tx, proposal, KeyConflict, reason)
+    found = admission.look(tx, proposal.policy, proposal.call, proposal.context, proposal.key)
+    return None if found.decision.allowed else _not_admitted(tx, proposal, found)
+
+
 def outcome_of(result: Any) -> Outcome:
     """The result as the ledger keeps it: JSON data, else its ``repr``."""
     try:
