@@ -89,7 +89,7 @@ def near(name: str, valid: Iterable[str]) -> str | None:
 
 
 _LONGEST = 1000
-"""Characters of a line that a finding keeps; many findings in one long line would fill the memory."""
+"""Characters of a line that a finding keeps: many findings in a long line would fill memory."""
 
 
 def _line(text: str, start: int) -> str:
