@@ -212,7 +212,7 @@ def _refusals(refused: Mapping[Licence, list[str]]) -> Iterable[Rule]:
                 {
                     "id": identity,
                     "effect": Effect.DENY,
-                    "tools": names,
+                    "tools": sorted(names),
                     "reason": reason,
                     "alternatives": ["Report what you found and ask the user."],
                     "source": Source.USER_REQUEST,

@@ -18,8 +18,14 @@ from steguard.gate import kinds
 from steguard.gate.model import SideEffect
 from steguard.gate.policy import ToolSpec
 from steguard.gate.request import Request
-from steguard.gate.verbs import command_verbs, forbidden_verbs, negated_clauses, verb_classes
-from steguard.gate.words import STOP, nouns_alike
+from steguard.gate.verbs import (
+    command_verbs,
+    forbidden_actions,
+    main_class,
+    negated_clauses,
+    verb_classes,
+)
+from steguard.gate.words import STOP, fold, nouns_alike
 
 
 class Licence(StrEnum):
@@ -43,19 +49,19 @@ def read_intent(request: str, tools: Mapping[str, ToolSpec]) -> Intent:
     """What the request asks for, of these tools."""
     read = Request(request)
     acting = {n: t for n, t in tools.items() if t.side_effect is not SideEffect.READ}
-    asked = _asked(read, command_verbs(read.text), acting)
-    banned = _asked(read, forbidden_verbs(request), acting, " ".join(negated_clauses(request)))
-    unclear = read.wishes or (not asked and not _is_question(read.text))
+    asked = _asked(read.stems, command_verbs(read.text), acting)
+    banned = _banned(request, acting)
+    unclear = bool(asked) or not _is_question(read.text)
     licences: dict[str, Licence] = {}
     for name, tool in acting.items():
-        if name in banned and name not in asked:
+        if name in banned and (banned[name] or not asked.get(name)):
             licences[name] = Licence.FORBIDDEN
         elif name in asked:
             sure = asked[name] or tool.side_effect is not SideEffect.DESTRUCTIVE
             licences[name] = Licence.ASKED if sure else Licence.MAYBE
         elif read.delegates:
             licences[name] = Licence.OPEN
-        elif (unclear or (asked and _is_mild(tool))) and _names_thing(name, tool, read.stems):
+        elif (read.wishes or (unclear and _is_mild(tool))) and _names_thing(name, tool, read.stems):
             licences[name] = Licence.MAYBE
         else:
             licences[name] = Licence.NONE
@@ -63,19 +69,43 @@ def read_intent(request: str, tools: Mapping[str, ToolSpec]) -> Intent:
 
 
 def _asked(
-    request: Request, verbs: frozenset[str], tools: Mapping[str, ToolSpec], about: str | None = None
+    stems: frozenset[str], verbs: frozenset[str], tools: Mapping[str, ToolSpec]
 ) -> dict[str, bool]:
     """The tools that these verbs ask for; True where the request names the tool's thing too."""
-    stems = request.stems if about is None else Request(about, whole=True).stems
     found: dict[str, bool] = {}
     for verb in verbs:
-        classes = verb_classes()[verb]
-        fit = [name for name in tools if classes & _tool_classes(name)]
+        fit = [n for n in tools if verb_classes()[verb].keys() & _tool_classes(n)]
         full = [n for n in fit if _names_thing(n, tools[n], stems | _thing_of(verb))]
         held = [name for name in fit if _is_held(tools[name])]
         for name in {*full, *held} or fit:
             found[name] = found.get(name, False) or name in full
     return found
+
+
+def _banned(request: str, tools: Mapping[str, ToolSpec]) -> dict[str, bool]:
+    """The tools that the request forbids; True where it forbids them for anyone or anything.
+
+    Where the clause has an object that a tool is about ("do not delete any file"), only tools
+    about it are meant. Else all tools with that kind of action are.
+    """
+    found: dict[str, bool] = {}
+    for clause in negated_clauses(request):
+        wide = bool(regex.search(r"\bany(?:one|body|thing|where)\b", fold(clause)))
+        for verb, thing in forbidden_actions(clause):
+            stems = Request(thing, whole=True).stems | _thing_of(verb)
+            classes = verb_classes()[verb].keys() - _OPPOSITES
+            fit = [
+                n for n in tools if main_class(_tool_verb(n)) in classes or verb == _tool_verb(n)
+            ]
+            named = any(_names_thing(n, tool, stems) for n, tool in tools.items())
+            for name in fit:
+                if not named or _names_thing(name, tools[name], stems):
+                    found[name] = found.get(name, False) or wide
+    return found
+
+
+_OPPOSITES = frozenset({"control"})
+"""Kinds of action with opposite verbs: who forbids to unlock does not forbid to lock."""
 
 
 def _is_mild(tool: ToolSpec) -> bool:
@@ -103,17 +133,17 @@ _OWN_THING = frozenset("email mail message dm text pay refund reimburse book inv
 
 
 @lru_cache(maxsize=4096)
-def _tool_classes(name: str) -> frozenset[str]:
+def _tool_verb(name: str) -> str:
     words = kinds.tokens(name)
-    verbs = verb_classes()
-    verb = next((w for w in words if w in verbs), None)
-    return verbs[verb] if verb else frozenset({"other"})
+    return next((w for w in words if w in verb_classes()), words[0] if words else "")
+
+
+def _tool_classes(name: str) -> frozenset[str]:
+    return frozenset(verb_classes().get(_tool_verb(name), ("other",)))
 
 
 def _names_thing(name: str, tool: ToolSpec, stems: frozenset[str]) -> bool:
-    words = kinds.tokens(name)
-    verbs = verb_classes()
-    verb = next((w for w in words if w in verbs), words[0] if words else "")
+    words, verb = kinds.tokens(name), _tool_verb(name)
     things = [w for w in words if w != verb and w not in STOP]
     if not things:
         things = [w for w in kinds.tokens(tool.description.split(".")[0]) if w not in STOP][1:6]
@@ -121,14 +151,15 @@ def _names_thing(name: str, tool: ToolSpec, stems: frozenset[str]) -> bool:
 
 
 def _is_question(text: str) -> bool:
-    sentences = [s for s in regex.split(r"(?<=[.!?])\s+", text.strip()) if s]
+    sentences = [s.strip() for s in regex.split(r"(?<=[.!?])\s+", text.strip()) if s.strip()]
     return bool(sentences) and all(
-        s.rstrip().endswith("?") or _TELL.match(s.strip()) for s in sentences
+        _TELL.match(s) or (s.endswith("?") and not _POLITE.match(s)) for s in sentences
     )
 
 
+_POLITE = regex.compile(r"(?:\w+,? )?(?:please )?(?:can|could|would|will) you\b", regex.IGNORECASE)
 _TELL = regex.compile(
-    r"(?:please )?(?:give|tell|show|list|find|summari[sz]e|explain|what|who|where|when|how|which|"
-    r"get|read|check|look)\b",
+    r"(?:(?:can|could|would|will) you )?(?:please )?(?:give|tell|show|list|find|summari[sz]e|"
+    r"explain|what|who|where|when|how|which|get|read|check|look)\b",
     regex.IGNORECASE,
 )

@@ -12,15 +12,15 @@ from steguard.text.inflect import verb_forms
 
 
 @lru_cache(maxsize=1)
-def verb_classes() -> dict[str, frozenset[str]]:
-    """Verb to the kinds of action that it can ask for."""
-    found: dict[str, set[str]] = {}
+def verb_classes() -> dict[str, dict[str, None]]:
+    """Verb to the kinds of action that it can ask for, in the order of the file."""
+    found: dict[str, dict[str, None]] = {}
     for line in resources.data("gate_verbs.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             name, _, words = line.partition(":")
             for word in words.split():
-                found.setdefault(word, set()).add(name)
-    return {word: frozenset(names) for word, names in found.items()}
+                found.setdefault(word, {})[name] = None
+    return found
 
 
 _BEFORE = (
@@ -54,6 +54,12 @@ def _ing_forms() -> dict[str, str]:
     return {verb_forms(verb)["ing"]: verb for verb in verb_classes()}
 
 
+def main_class(verb: str) -> str:
+    """The kind of action that a verb names first: its own, else the first in the file."""
+    classes = verb_classes().get(verb, ())
+    return verb if verb in classes else next(iter(classes), "other")
+
+
 def command_verbs(text: str) -> frozenset[str]:
     found = {m.group(1).casefold() for m in _verb_pattern().finditer(text, overlapped=True)}
     found -= {"let"}
@@ -64,25 +70,36 @@ def command_verbs(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def forbidden_verbs(text: str) -> frozenset[str]:
-    forms = _ing_forms()
-    words = regex.findall(r"\p{L}+", fold(" ".join(negated_clauses(text))))
-    starts = [forms.get(word, word) for word in words]
-    return frozenset(word for word in starts if word in verb_classes())
+def forbidden_actions(clause: str) -> list[tuple[str, str]]:
+    """The verbs of a negated clause, each with the words of its object."""
+    forms = {verb: verb for verb in verb_classes()} | _ing_forms()
+    words = "|".join(sorted(forms, key=len, reverse=True))
+    pattern = rf"{_NOT}({words})\b|\b(?:or|nor|and)\s+({words})\b"
+    found = []
+    for match in regex.finditer(pattern, fold(clause)):
+        rest = fold(clause)[match.end() :]
+        thing = regex.split(r"\b(?:to|with|for|from|at|by|about|on|or|nor|and|via)\b|,", rest)[0]
+        found.append((forms[match[1] or match[2]], thing))
+    return found
+
+
+_NOT = (
+    r"\b(?:do not|don't|don’t|dont|never|without|must not|mustn't|should not|shouldn't|"
+    r"not to|avoid|refrain from|no need to)\s+(?:\w+ly\s+|ever\s+|to\s+)?"
+)
 
 
 @lru_cache(maxsize=1)
 def _negation() -> regex.Pattern[str]:
     verbs = [*verb_classes(), *_ing_forms()]
     words = "|".join(sorted(verbs, key=len, reverse=True))
-    return regex.compile(
-        r"\b(?:do not|don't|don’t|dont|never|without|must not|mustn't|should not|shouldn't|"
-        r"not to|avoid|refrain from|no need to)\s+(?:\w+ly\s+|ever\s+|to\s+)?"
-        rf"(?:{words})\b[^.;!?\n]*",
-        regex.IGNORECASE,
-    )
+    return regex.compile(rf"{_NOT}(?:{words})\b[^.;!?\n]*", regex.IGNORECASE)
 
 
 def negated_clauses(text: str) -> list[str]:
     """The parts of a request that say what not to do."""
-    return [regex.split(r"\bbut\b", m.group())[0] for m in _negation().finditer(text)]
+    found = []
+    for match in _negation().finditer(text):
+        end = r"\bbut\b|," if match.group().lower().startswith("without") else r"\bbut\b"
+        found.append(regex.split(end, match.group())[0])
+    return found
