@@ -123,3 +123,65 @@ def test_a_store_is_made_and_named(cli, tmp_path):
     assert cli("audit", "--store", url) == "The log is empty.\n"
     cli("audit", "--store", "new.db", status=2)
     assert "'new.db' is no database URL" in cli.error
+
+
+RULES = """\
+steguard: 1
+instructions:
+  - {id: report.words, version: 1, text: Write 500 words or fewer., key: report.max_words, value: 500}
+  - {id: report.cite, version: 1, text: Give a source for each fact.}
+bindings:
+  - {instruction_id: report.cite, scope: {project: p}}
+"""
+
+
+@pytest.fixture
+def instructions(cli, tmp_path, capsys):
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "rules.yaml").write_text(RULES)
+
+    def run(*words: str, status: int | None = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["instructions", *words])
+        output = capsys.readouterr()
+        assert (ended.value.code or 0) == status, output
+        return output.out + output.err
+
+    run.folder = folder
+    return run
+
+
+def test_rules_go_from_files_into_a_database(cli, instructions):
+    folder = instructions.folder
+    assert "2 versions added, 0 known" in instructions("push", str(folder), "--by", "anna")
+    assert "0 versions added, 2 known" in instructions("push", str(folder), "--by", "anna")
+    assert "2 rules, 0 errors" in instructions("check", cli.url)
+    assert "anna" in instructions("history", cli.url)
+    (folder / "rules.yaml").write_text(
+        RULES.replace("version: 1, text: Give", "version: 2, text: Name")
+    )
+    pushed = json.loads(instructions("push", str(folder), "--by", "ben", "--json"))
+    assert pushed == {"added": ["report.cite@2"], "known": ["report.words@1"]}
+
+
+def test_a_version_that_was_changed_in_its_file_is_not_pushed(cli, instructions):
+    folder = instructions.folder
+    instructions("push", str(folder), "--by", "anna")
+    changed = RULES.replace("Write 500", "Write 50") + (
+        "  - {instruction_id: report.words, scope: {project: q}}\n"
+    )
+    (folder / "rules.yaml").write_text(changed)
+    told = instructions("push", str(folder), "--by", "anna", status=2)
+    assert "report.words@1 is in the database with other content" in told
+    from steguard.store import open_instructions
+
+    store = open_instructions(cli.url)
+    assert len(store.bindings()) == 1
+    store.close()
+
+
+def test_looking_at_rules_makes_no_database(cli, instructions, tmp_path):
+    told = instructions("check", f"sqlite:///{tmp_path / 'none.db'}", status=2)
+    assert "There is no store" in told
+    assert not (tmp_path / "none.db").exists()

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from steguard.cli import instructions_push
 from steguard.cli.inputs import InputError
 from steguard.types import Severity
 from steguard.yamlfile import nearest
@@ -51,6 +52,7 @@ def build() -> typer.Typer:
     app.command("test")(run_cases)
     app.command("history")(history)
     app.command("eval")(evaluate)
+    app.command("push")(instructions_push.command)
     return app
 
 
@@ -242,7 +244,7 @@ def _open(paths: list[str] | None) -> InstructionStore:
             raise InputError("give one database URL, or files and folders")
         from steguard.store import open_instructions
 
-        return open_instructions(paths[0])
+        return open_instructions(paths[0], upgrade=False)
     from steguard.instructions.files import FolderStore
 
     return FolderStore(list(paths or ["instructions"]))
