@@ -16,10 +16,20 @@ from steguard import ProfileError
 from steguard.canon.compatibility import compare, refused_value
 from steguard.canon.message import parse_message
 from steguard.canon.model import TypeRef, Version
-from steguard.canon.payload import PayloadField, ValueFault, read_payload, to_json, to_text
+from steguard.canon.payload import (
+    Field,
+    FieldGroup,
+    Fields,
+    PayloadField,
+    ValueFault,
+    to_json,
+    to_text,
+)
+from steguard.canon.payloadread import read_payload
 from steguard.canon.registry import Registry
 from steguard.canon.render import render_message
-from steguard.canon.subjects import Subject, load_subject
+from steguard.canon.subjectfile import load_subject
+from steguard.canon.subjects import Subject
 from steguard.canon.verdict import judge
 from tests.support.canon_subjects import STOCK, message, registry, subject, text
 
@@ -119,6 +129,82 @@ def test_envelope_and_payload_faults_are_told_together() -> None:
         "wrong-type",
         "bad-time",
     }
+
+
+# ---- groups of fields
+
+ORDER = """\
+canon-subject: v1.0
+subject: order
+version: v1.0
+actions:
+  request:
+    address:
+      fields:
+        city: <text>
+        zip: {type: <int>, required: false}
+    lines:
+      many: true
+      min_items: 1
+      fields:
+        sku: <text>
+        quantity: <int>
+"""
+LINES = "  address:\n    city: X\n  lines:\n    - sku: A\n      quantity: 2\n"
+
+
+def test_groups_and_lists_of_groups_are_typed() -> None:
+    orders = Registry.of([load_subject(ORDER, "o.yaml")])
+    typed = orders.read(message(LINES, about="order"))
+    assert typed.ok
+    assert typed.payload == {
+        "address": {"city": "X"},
+        "lines": [{"sku": "A", "quantity": 2}],
+    }
+    schema = orders.subject("order").json_schema("request")
+    jsonschema.validate(to_json(typed.payload), schema)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("quantity: 2", "quantity: two", ("wrong-type", 12, "two")),
+        ("quantity: 2", "qty: 2\n      quantity: 2", ("unknown-field", 12, "qty")),
+        ("\n      quantity: 2", "", ("missing-field", 11, "sku: A")),
+        ("city: X", "city: X\n    zip: a", ("wrong-type", 10, "a")),
+        ("    - sku: A\n      quantity: 2\n", "    - A\n", ("wrong-type", 11, "A")),
+        ("  address:\n    city: X\n", "  address: X\n", ("wrong-type", 8, "X")),
+        ("  lines:\n    - sku: A\n      quantity: 2\n", "  lines: []\n",
+         ("out-of-range", 10, "[]")),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_group_is_found_at_its_value(
+    old: str, new: str, expected: tuple[str, int, str]
+) -> None:
+    orders = Registry.of([load_subject(ORDER, "o.yaml")])
+    found = parse_message(text(LINES.replace(old, new), about="order"), registry=orders).findings
+    assert [(f.rule, f.line, f.excerpt) for f in found] == [expected]
+
+
+def test_a_break_inside_a_group_has_its_whole_name() -> None:
+    old, new = load_subject(ORDER, "o"), load_subject(ORDER.replace("<int>\n", "<bool>\n"), "n")
+    (one,) = compare(old, new).backward_breaks
+    assert one.field == "lines.quantity"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("many: true", "many: yes", "'many': 'yes' is not true or false"),
+        ("min_items: 1", "min: 1", "unknown key 'min'"),
+        ("    address:\n", "    empty: {fields: {}}\n    address:\n", "has no fields"),
+        ("      many: true\n", "", "'min_items' belongs to a list"),
+    ],
+)
+def test_a_faulty_group_is_told(old: str, new: str, says: str) -> None:
+    with pytest.raises(ProfileError) as error:
+        load_subject(ORDER.replace(old, new), "o.yaml")
+    assert says in str(error.value)
 
 
 # ---- subjects, actions, versions
@@ -348,9 +434,38 @@ def test_a_field_reads_another_exactly_where_it_takes_all_of_its_values(
 
 
 @st.composite
+def groups(draw: st.DrawFn, name: str) -> FieldGroup:
+    chosen = draw(st.lists(names, unique=True, min_size=1, max_size=2))
+    many = draw(st.booleans())
+    return FieldGroup(
+        name,
+        {inner: draw(fields(inner)) for inner in chosen},
+        many,
+        draw(st.booleans()),
+        draw(st.sampled_from([0, 1])) if many else 0,
+        draw(st.sampled_from([None, 1, 2])) if many else None,
+    )
+
+
+def payloads(sent: Fields) -> st.SearchStrategy[dict[str, Any]]:
+    """Payloads with the fields of a writer, right and wrong values."""
+
+    def one(spec: Field) -> st.SearchStrategy[Any]:
+        if isinstance(spec, PayloadField):
+            return values(spec)
+        inner = payloads(spec.fields)
+        return st.lists(inner, max_size=2) if spec.many else inner
+
+    return st.fixed_dictionaries(
+        {n: one(f) for n, f in sent.items() if f.required},
+        optional={n: one(f) for n, f in sent.items() if not f.required},
+    )
+
+
+@st.composite
 def subjects(draw: st.DrawFn) -> Subject:
     chosen = draw(st.lists(names, unique=True, max_size=3))
-    made = {name: draw(fields(name)) for name in chosen}
+    made = {name: draw(st.one_of(fields(name), groups(name))) for name in chosen}
     return Subject("s", Version(1, 0), {"request": made})
 
 
@@ -362,15 +477,12 @@ def test_backward_means_that_every_old_message_is_read_by_the_new_version(
     old, new = data.draw(subjects()), data.draw(subjects())
     both = compare(old, new)
     sent, known = old.fields("request") or {}, new.fields("request") or {}
-    payloads = st.fixed_dictionaries(
-        {n: values(f) for n, f in sent.items() if f.required},
-        optional={n: values(f) for n, f in sent.items() if not f.required},
-    )
-    for payload in data.draw(st.lists(payloads, max_size=8)):
+    for payload in data.draw(st.lists(payloads(sent), max_size=8)):
         if not read_payload(sent, payload)[1] and both.backward:
             assert not read_payload(known, payload)[1]
     for one in both.backward_breaks:
-        assert one.field in {*sent, *known}
+        assert one.field is not None
+        assert one.field.partition(".")[0] in {*sent, *known}
     assert both.full is (not both.breaks("full"))
     assert compare(new, old).backward is both.forward
 

@@ -16,6 +16,8 @@ from steguard.canon.payload import (
     FLOAT_MAX,
     INT_MAX,
     INT_MIN,
+    Field,
+    FieldGroup,
     Fields,
     PayloadField,
     ValueFault,
@@ -31,7 +33,8 @@ ANY_ACTION = "*"
 class Break:
     """One reason why a reader refuses what a writer may send.
 
-    ``field`` is None where the whole action is refused. ``example`` is a value of the field that
+    ``field`` is None where the whole action is refused; a field of a group is ``group.field``.
+    ``example`` is a value of the field that
     the writer may send and the reader refuses, None where the field is missing or unknown.
     """
 
@@ -89,25 +92,45 @@ def _breaks(writer: Subject, reader: Subject) -> Iterator[Break]:
         yield from _field_breaks(action, sent, known)
 
 
-def _field_breaks(action: str, sent: Fields, known: Fields) -> Iterator[Break]:
+def _field_breaks(action: str, sent: Fields, known: Fields, prefix: str = "") -> Iterator[Break]:
     for name, spec in sent.items():
         if name not in known:
-            yield Break(action, name, f"The reader has no field '{name}'.")
-            continue
-        example = refused_value(spec, known[name])
-        if example is not None:
-            yield Break(
-                action,
-                name,
-                f"'{name}' can be {_shown(example)}, which the reader refuses: "
-                f"{_refusal(known[name], example)}",
-                example,
-            )
+            yield Break(action, prefix + name, f"The reader has no field '{prefix}{name}'.")
+        else:
+            yield from _one_field(action, spec, known[name], prefix)
     for name, spec in known.items():
         if spec.required and not (name in sent and sent[name].required):
-            yield Break(
-                action, name, f"The reader requires '{name}', and the writer can leave it out."
-            )
+            message = f"The reader requires '{prefix}{name}', and the writer can leave it out."
+            yield Break(action, prefix + name, message)
+
+
+def _one_field(action: str, writer: Field, reader: Field, prefix: str) -> Iterator[Break]:
+    name = prefix + writer.name
+    if isinstance(writer, PayloadField) and isinstance(reader, PayloadField):
+        example = refused_value(writer, reader)
+        if example is not None:
+            why = _refusal(reader, example)
+            message = f"'{name}' can be {_shown(example)}, which the reader refuses: {why}"
+            yield Break(action, name, message, example)
+    elif (
+        isinstance(writer, FieldGroup)
+        and isinstance(reader, FieldGroup)
+        and writer.many is reader.many
+    ):
+        if writer.min_items < reader.min_items or _more(writer, reader):
+            message = f"'{name}' can have a number of items that the reader refuses."
+            yield Break(action, name, message)
+        yield from _field_breaks(action, writer.fields, reader.fields, f"{name}.")
+    else:
+        message = f"'{name}' is {writer.shape}, and the reader wants {reader.shape}."
+        yield Break(action, name, message)
+
+
+def _more(writer: FieldGroup, reader: FieldGroup) -> bool:
+    """Whether the writer can send more items than the reader takes."""
+    if reader.max_items is None:
+        return False
+    return writer.max_items is None or writer.max_items > reader.max_items
 
 
 def refused_value(writer: PayloadField, reader: PayloadField) -> Any:

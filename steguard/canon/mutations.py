@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from steguard.canon.message import parse_message
-from steguard.canon.payload import PayloadField
+from steguard.canon.payload import Field, PayloadField
 from steguard.canon.registry import Registry
 
 _REQUIRED = ("canon-message", "from", "to", "msg_id", "action", "subject")
@@ -74,9 +74,13 @@ def _against_schema(text: str, lines: Lines, registry: Registry) -> Iterator[Lin
         yield _with(lines, about, f"{lines[about]}_x9")
 
 
-def _is_exact(field: PayloadField) -> bool:
+def _is_exact(field: Field) -> bool:
     """Whether the word ``many`` can never be a value of the field."""
-    return field.type.kind in ("int", "float", "bool", "date") and not field.many
+    return (
+        isinstance(field, PayloadField)
+        and field.type.kind in ("int", "float", "bool", "date")
+        and not field.many
+    )
 
 
 def _missing(lines: Lines) -> Iterator[Lines]:

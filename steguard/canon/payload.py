@@ -7,24 +7,15 @@ form of writing, so ``yes``, ``007`` and ``1.`` are faults with a remedy and nev
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Any
 
 from steguard.canon.model import MAX_DIGITS, Placeholder, TypeRef
-from steguard.canon.problems import Path, Problem
 from steguard.canon.types import Wrong, read_value
 
-CODES = {
-    "unknown-field": "CAN502",
-    "missing-field": "CAN503",
-    "wrong-type": "CAN504",
-    "out-of-range": "CAN505",
-    "wrong-unit": "CAN506",
-}
 INT_MAX = 10**MAX_DIGITS - 1
 INT_MIN = -(10 ** (MAX_DIGITS - 1) - 1)
 FLOAT_MAX = "1.7976931348623157e308"
@@ -92,7 +83,7 @@ class PayloadField:
             return self._read_one(value)
         if not isinstance(value, list | tuple):
             raise ValueFault("wrong-type", f"'{self.name}' is a list.", f"Write [{value}].")
-        self._check_count(len(value))
+        check_count(self, len(value))
         return [self._item(index, item) for index, item in enumerate(value)]
 
     def _item(self, index: int, item: Any) -> Any:
@@ -108,16 +99,6 @@ class PayloadField:
             fault.index = index
             raise
 
-    def _check_count(self, count: int) -> None:
-        if count < self.min_items:
-            raise self._range(f"has {count} items", "minimum", self.min_items, "Add items.")
-        if self.max_items is not None and count > self.max_items:
-            raise self._range(f"has {count} items", "maximum", self.max_items, "Remove items.")
-
-    def _range(self, has: str, bound: str, limit: object, suggestion: str) -> ValueFault:
-        message = f"'{self.name}' {has}. The {bound} is {limit}."
-        return ValueFault("out-of-range", message, suggestion)
-
     def _read_one(self, value: Any) -> Any:
         text = to_text(value)
         if self.type.kind in ("int", "float"):
@@ -127,7 +108,7 @@ class PayloadField:
             raise self._wrong(read)
         if self.max_length is not None and len(text) > self.max_length:
             has = f"has {len(text)} characters"
-            raise self._range(has, "maximum", self.max_length, "Write less text.")
+            raise out_of_range(self.name, has, "maximum", self.max_length, "Write less text.")
         return read
 
     def _number(self, text: str) -> Any:
@@ -139,9 +120,13 @@ class PayloadField:
             raise self._other_unit(body, unit)
         exact = Decimal(body)
         if self.min is not None and exact < self.min:
-            raise self._range(f"is {body}", "minimum", self.min, f"Write {self.min} or more.")
+            raise out_of_range(
+                self.name, f"is {body}", "minimum", self.min, f"Write {self.min} or more."
+            )
         if self.max is not None and exact > self.max:
-            raise self._range(f"is {body}", "maximum", self.max, f"Write {self.max} or less.")
+            raise out_of_range(
+                self.name, f"is {body}", "maximum", self.max, f"Write {self.max} or less."
+            )
         return read
 
     def _other_unit(self, number: str, unit: str) -> ValueFault:
@@ -200,64 +185,63 @@ class PayloadField:
         return schema
 
 
-Fields = Mapping[str, PayloadField]
+def out_of_range(name: str, has: str, bound: str, limit: object, suggestion: str) -> ValueFault:
+    """The fault of a value that is too small or too large."""
+    return ValueFault("out-of-range", f"'{name}' {has}. The {bound} is {limit}.", suggestion)
 
 
-def read_payload(
-    fields: Fields, payload: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[Problem]]:
-    """The typed payload and everything that is wrong with it, at paths under ``payload``.
-
-    A value that is still a placeholder is left as it is: the parser warns of it.
-    """
-    typed: dict[str, Any] = {}
-    problems: list[Problem] = []
-    for name, value in payload.items():
-        if name not in fields:
-            problems.append(_unknown(name, fields))
-            continue
-        try:
-            typed[name] = fields[name].read(value)
-        except ValueFault as fault:
-            if fault.kind == "unfilled":
-                continue
-            path: Path = ("payload", name)
-            if fault.index is not None:
-                path = (*path, fault.index)
-            code = CODES[fault.kind]
-            problems.append(Problem(path, code, fault.kind, fault.message, fault.suggestion))
-    problems.extend(_missing(fields, payload))
-    return typed, problems
+def check_count(spec: Field, count: int) -> None:
+    """Raise :class:`ValueFault` where a list has too few or too many items."""
+    if count < spec.min_items:
+        raise out_of_range(spec.name, f"has {count} items", "minimum", spec.min_items, "Add items.")
+    if spec.max_items is not None and count > spec.max_items:
+        has = f"has {count} items"
+        raise out_of_range(spec.name, has, "maximum", spec.max_items, "Remove items.")
 
 
-def _unknown(name: str, fields: Fields) -> Problem:
-    near = get_close_matches(name, list(fields), n=1, cutoff=0.5)
-    listed = ", ".join(fields) or "none"
-    remedy = f"Write '{near[0]}'." if near else f"Remove it. The fields are: {listed}."
-    message = f"There is no field '{name}' in this payload."
-    return Problem(
-        ("payload", name),
-        CODES["unknown-field"],
-        "unknown-field",
-        message,
-        remedy,
-        expected=tuple(fields),
-        at="key",
-    )
+@dataclass(frozen=True, slots=True)
+class FieldGroup:
+    """Fields below a field; with ``many`` it is a list of such groups."""
+
+    name: str
+    fields: Mapping[str, Field]
+    many: bool = False
+    required: bool = True
+    min_items: int = 0
+    max_items: int | None = None
+    description: str = field(default="", compare=False)
+
+    @property
+    def shape(self) -> str:
+        """The group as a hint shows it: ``{sku: <text>}``, in brackets for a list."""
+        inner = ", ".join(f"{name}: {spec.shape}" for name, spec in self.fields.items())
+        inner = f"{{{inner}}}"
+        return f"[{inner}]" if self.many else inner
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the typed value."""
+        schema = object_schema(self.fields)
+        if self.many:
+            schema = {"type": "array", "items": schema}
+            if self.min_items:
+                schema["minItems"] = self.min_items
+            if self.max_items is not None:
+                schema["maxItems"] = self.max_items
+        return {**schema, **({"description": self.description} if self.description else {})}
 
 
-def _missing(fields: Fields, payload: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, spec in fields.items():
-        if spec.required and name not in payload:
-            yield Problem(
-                ("payload",),
-                CODES["missing-field"],
-                "missing-field",
-                f"The payload has no field '{name}'.",
-                f"Add '{name}: {spec.shape}'.",
-                expected=(name,),
-                at="key",
-            )
+Field = PayloadField | FieldGroup
+Fields = Mapping[str, Field]
+
+
+def object_schema(fields: Fields) -> dict[str, Any]:
+    """The JSON Schema of a payload or a group with these fields."""
+    return {
+        "type": "object",
+        "properties": {name: spec.json_schema() for name, spec in fields.items()},
+        "required": [name for name, spec in fields.items() if spec.required],
+        "additionalProperties": False,
+    }
 
 
 def to_json(value: Any) -> Any:

@@ -21,9 +21,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from steguard.canon.model import Message, Version
-from steguard.canon.payload import Fields, read_payload
+from steguard.canon.payload import Fields
+from steguard.canon.payloadread import read_payload
 from steguard.canon.problems import Problem
-from steguard.canon.subjects import CONTROL, Subject, raise_all, read_subject_file
+from steguard.canon.subjectfile import raise_all, read_subject_file
+from steguard.canon.subjects import CONTROL, Subject
 from steguard.errors import ProfileError
 from steguard.types import Severity
 

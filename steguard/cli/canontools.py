@@ -444,7 +444,7 @@ def _json(message: Message, registry: Registry) -> dict[str, Any]:
 
 def _subjects(place: str) -> Registry:
     from steguard.canon.registry import Registry
-    from steguard.canon.subjects import read_subject_file
+    from steguard.canon.subjectfile import read_subject_file
 
     path = Path(place)
     return Registry.load(path) if path.is_dir() else Registry.of([read_subject_file(path)])

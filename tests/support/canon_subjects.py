@@ -7,7 +7,8 @@ from typing import Any
 from steguard.canon.message import parse_message
 from steguard.canon.model import Message
 from steguard.canon.registry import Registry
-from steguard.canon.subjects import Subject, load_subject
+from steguard.canon.subjectfile import load_subject
+from steguard.canon.subjects import Subject
 
 STOCK = """\
 canon-subject: v1.0

@@ -31,7 +31,7 @@ from steguard.canon.generate.http import METHODS, HttpMapping, check_url
 from steguard.canon.generate.sql import KINDS, OPERATORS, SqlMapping
 from steguard.canon.generate.values import GenerationError
 from steguard.canon.model import Message
-from steguard.canon.subjects import raise_all
+from steguard.canon.subjectfile import raise_all
 from steguard.errors import ProfileError
 from steguard.yamlfile import Marked, nearest
 
