@@ -49,7 +49,11 @@ def document_parser() -> Lark:
     """Documents, after :func:`rewritten`."""
     text = GRAMMAR.read_text(encoding="utf-8").split("// ---- documents")[1].partition("\n")[2]
     return Lark(
-        text, start="document", parser="lalr", lexer="contextual", postlex=Indentation(),
+        text,
+        start="document",
+        parser="lalr",
+        lexer="contextual",
+        postlex=Indentation(),
         maybe_placeholders=False,
     )
 
@@ -158,8 +162,13 @@ class Sentences(Transformer[Token, Any]):
         token = parts[0]
         text = str(token)
         made = {
-            "INT": int, "DECIMAL": float, "DATE": dt.date.fromisoformat, "QUOTED": _unquoted,
-            "SQUOTED": lambda raw: raw[1:-1], "TRUE": lambda _: True, "FALSE": lambda _: False,
+            "INT": int,
+            "DECIMAL": float,
+            "DATE": dt.date.fromisoformat,
+            "QUOTED": _unquoted,
+            "SQUOTED": lambda raw: raw[1:-1],
+            "TRUE": lambda _: True,
+            "FALSE": lambda _: False,
         }
         return made[token.type](text)
 

@@ -12,7 +12,6 @@ from lark.indenter import DedentError
 
 from benchmarks import canon_lark
 from steguard.canon import parse_condition, parse_document, parse_sentence
-
 from tests.support.canon_golden import FOLDER, STAGES, files, golden, read
 
 ALL = list(files(*STAGES))
@@ -47,7 +46,9 @@ def test_a_plain_yaml_reader_reads_the_good_documents_alike(path: Path) -> None:
     if "data" in wanted:
         assert yaml.load(read(path), Loader=yaml.BaseLoader) == wanted["data"]
     else:
-        assert yaml.load(read(path), Loader=yaml.BaseLoader)["msg_id"] == wanted["message"]["msg_id"]
+        assert (
+            yaml.load(read(path), Loader=yaml.BaseLoader)["msg_id"] == wanted["message"]["msg_id"]
+        )
 
 
 BEYOND = {
@@ -67,7 +68,9 @@ BEYOND = {
 """What the grammar cannot say: it may accept a text whose faults are all of these."""
 
 
-@pytest.mark.parametrize("path", list(files("document", "condition", "sentence", "message")), ids=named)
+@pytest.mark.parametrize(
+    "path", list(files("document", "condition", "sentence", "message")), ids=named
+)
 def test_the_lark_grammar_and_the_hand_parser_agree(path: Path) -> None:
     stage = path.parent.name
     text = read(path)
@@ -78,7 +81,9 @@ def test_the_lark_grammar_and_the_hand_parser_agree(path: Path) -> None:
     wanted = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     codes = {one["code"] for one in wanted["findings"] if one["severity"] == "error"}
     try:
-        made = reader.get(stage, canon_lark.document)(text.strip(" ") if stage == "sentence" else text)
+        made = reader.get(stage, canon_lark.document)(
+            text.strip(" ") if stage == "sentence" else text
+        )
     except (LarkError, ValueError, DedentError, RecursionError):
         assert codes, "the grammar refuses a right text"
         return

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from steguard.canon import message as message_module
 from steguard.canon import (
     message_from_json,
     message_json,
@@ -22,7 +23,6 @@ from steguard.canon import (
     render_message,
     render_sentence,
 )
-from steguard.canon import message as message_module
 from steguard.canon import sentence as sentence_module
 from steguard.canon.chars import REFUSED_VALUE
 from steguard.canon.lexicon import core
@@ -162,9 +162,7 @@ def test_the_quick_path_and_the_careful_one_agree(
         + f"{last}\n"
     )
     quick = message_module._quick(text, core())
-    careful = message_module._checked(
-        parse_document(text), core(), None, "en"
-    )
+    careful = message_module._checked(parse_document(text), core(), None, "en")
     if quick is not None:
         assert careful.message == quick
         assert not careful.findings
@@ -180,7 +178,7 @@ def test_a_rendered_condition_reads_back(condition: Any) -> None:
 
 WORDS = st.sampled_from(
     "request report: query: decision: notice: ack: error: fail: if then with within is of selected"
-    " occurred received failed because must not cannot and a b_1 x=1 x=2 y= =z 30 seconds 1 second"
+    " occurred received failed because must not cannot and a b_1 a%b a:b %a x=true true x=1 x=2 y= =z 30 seconds 1 second"
     ' soon please "q r" [n] <int> <x> a. notify 2026-01-31T18:00:00Z < == 10 true'.split(" ")
 )
 

@@ -158,6 +158,9 @@ class Reader:
             else:
                 if content[0].isspace():
                     content = self._odd_indentation(content)
+                if not content:
+                    self._next += 1
+                    continue
                 indent = len(raw) - len(content)
                 line = Line(self._next, self._starts[self._next], indent, content.rstrip(" "))
                 line.before, self._pending = self._pending, []

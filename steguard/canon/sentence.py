@@ -22,16 +22,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from steguard.canon.condition import read_condition
-from steguard.canon.lexicon import Lexicon, core
+from steguard.canon.lexicon import KEYWORDS, Lexicon, core
 from steguard.canon.model import (
+    ADDRESS,
+    MAX_NAME,
     Ack,
     Conditional,
     Decision,
+    Duty,
     Failure,
     Notice,
     Query,
@@ -98,61 +101,89 @@ def _moved(one: CanonFinding, start: int, number: int) -> CanonFinding:
 
 # ---- the quick path: the usual spelling of a right sentence; anything else is walked word by word
 
-_NAME = r"([A-Za-z_]\w*)"
-_VALUE = r"(\w(?:[\w./:@%+-]*[\w%/-])?)"
-_PARAM = r"[A-Za-z_]\w*=\w(?:[\w./:@%+-]*[\w%/-])?"
+# Ranges of ASCII characters are a bitmap to `re`, and much faster than \w in a class.
+_NAME = r"([A-Za-z_][0-9A-Za-z_]*+)"
+_BARE = r"[0-9A-Za-z_](?:[%+\-./0-9:@A-Z_a-z]*[%\-/0-9A-Z_a-z])?"
+_VALUE = rf'({_BARE}|"[ !#-\[\]-~]*+")'
+_PARAM = rf"[A-Za-z_][0-9A-Za-z_]*+={_BARE}"
 _REQUEST = re.compile(
-    rf"{_NAME} {_NAME}(?: with ({_PARAM}(?: {_PARAM})*))?"
-    r"(?: within ([1-9][0-9]{0,6}) (second|minute|hour)(s)?)?",
-    re.A,
-)
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.A)
-
+    rf"{_NAME} {_NAME}(?: with ({_PARAM}(?: {_PARAM})*+))?"
+    r"(?: within ([1-9][0-9]{0,6}) (second|minute|hour)(s)?)?"
+).fullmatch
+_DUTY = re.compile(rf"(?:{_NAME} )?(must not|must|cannot) (.+)").fullmatch
 
 _QUICK: dict[str, tuple[re.Pattern[str], Callable[[str, str], Any]]] = {
-    "report:": (_pattern(rf"report: {_NAME} is {_VALUE}"), Report),
-    "query:": (_pattern(rf"query: {_NAME} of {_NAME}"), Query),
-    "decision:": (_pattern(rf"decision: {_VALUE}() selected"), lambda option, _: Decision(option)),
-    "notice:": (_pattern(rf"notice: {_NAME}() occurred"), lambda event, _: Notice(event)),
-    "ack:": (_pattern(rf"ack: ({_VALUE[1:-1]})() received"), lambda one, _: Ack(one)),
-    "error:": (_pattern(rf"error: {_NAME} failed because {_VALUE}"), Failure),
+    "report:": (re.compile(rf"report: {_NAME} is {_VALUE}"), Report),
+    "query:": (re.compile(rf"query: {_NAME} of {_NAME}"), Query),
+    "decision:": (re.compile(rf"decision: {_VALUE}() selected"), lambda one, _: Decision(one)),
+    "notice:": (re.compile(rf"notice: {_NAME}() occurred"), lambda one, _: Notice(one)),
+    "ack:": (re.compile(rf"ack: ({ADDRESS})() received"), lambda one, _: Ack(one)),
+    "error:": (re.compile(rf"error: {_NAME} failed because {_VALUE}"), Failure),
+}
+_LITERALS = ("true", "false")
+_MODALS: dict[str, Literal["must", "must not", "cannot"]] = {
+    "must": "must",
+    "must not": "must not",
+    "cannot": "cannot",
 }
 
 
-def _quick(text: str, lexicon: Lexicon, verbs: Any) -> Sentence | None:
+def _quick(text: str, lexicon: Lexicon, verbs: Collection[str]) -> Sentence | None:
+    """The sentence; None where it is not in the usual spelling, wrong, or worth a finding."""
     head, _, rest = text.partition(" ")
     known = _QUICK.get(head)
     if known is not None:
-        found = known[0].fullmatch(text)
-        if found is None:
-            return None
-        first, second = found.groups()
-        avoided = lexicon.avoided
-        if first.lower() in avoided or second.lower() in avoided or len(text) > 128:
-            return None
-        made: Sentence = known[1](first, second)
-        return made
+        return _quick_pattern(text, *known, lexicon.avoided)
     if head in verbs:
         return _quick_request(text, lexicon)
-    if head == "if" and rest.count(" then ") == 1 and '"' not in rest and len(rest) < 500:
-        condition, _, then = rest.partition(" then ")
-        held, problems = read_condition(condition)
-        action = _quick(then, lexicon, lexicon.verbs)
-        if held is not None and not problems and not isinstance(action, Conditional | None):
-            return Conditional(held, action)
-    return None
+    if head == "if":
+        return _quick_conditional(rest, lexicon)
+    duty = _DUTY(text)
+    if duty is None:
+        return None
+    actor, modal, order = duty.groups()
+    request = _quick_request(order, lexicon)
+    if request is None or request.verb not in lexicon.verbs or _avoided(actor or "", lexicon):
+        return None
+    return Duty(_MODALS[modal], request, actor)
+
+
+def _quick_pattern(
+    text: str, pattern: re.Pattern[str], make: Callable[[str, str], Any], avoided: frozenset[str]
+) -> Sentence | None:
+    found = pattern.fullmatch(text)
+    if found is None or len(text) > MAX_NAME:
+        return None
+    first, second = found.groups()
+    if first[0] == '"':
+        first = first[1:-1]
+    elif first.lower() in avoided:
+        return None
+    if second[:1] == '"':
+        second = second[1:-1]
+    elif second.lower() in avoided and (make is Query or second not in _LITERALS):
+        return None
+    made: Sentence = make(first, second)
+    return made
+
+
+def _quick_conditional(rest: str, lexicon: Lexicon) -> Conditional | None:
+    if rest.count(" then ") != 1 or '"' in rest or "'" in rest:
+        return None
+    condition, _, then = rest.partition(" then ")
+    held, problems = read_condition(condition)
+    action = _quick(then, lexicon, lexicon.verbs)
+    if held is None or problems or action is None or isinstance(action, Conditional):
+        return None
+    return Conditional(held, action)
 
 
 def _quick_request(text: str, lexicon: Lexicon) -> Request | None:
-    found = _REQUEST.fullmatch(text)
+    found = _REQUEST(text)
     if found is None or len(text) > MAX_SENTENCE:
         return None
     verb, target, with_, amount, unit, plural = found.groups()
-    avoided = lexicon.avoided
-    if target.lower() in avoided or len(target) > 128:
+    if _avoided(target, lexicon):
         return None
     within = None
     if amount is not None:
@@ -163,13 +194,18 @@ def _quick_request(text: str, lexicon: Lexicon) -> Request | None:
     if with_ is None:
         return Request(target, (), within, verb)
     params = tuple([tuple(pair.split("=", 1)) for pair in with_.split(" ")])
-    if len(dict(params)) < len(params) or not _plain_params(params, avoided):
+    if len(dict(params)) < len(params):
         return None
+    for key, value in params:
+        small = value.lower()
+        if (
+            len(key) > MAX_NAME
+            or key in KEYWORDS
+            or (small in lexicon.avoided and value not in _LITERALS)
+        ):
+            return None
     return Request(target, params, within, verb)
 
 
-def _plain_params(params: Any, avoided: Mapping[str, Any] | frozenset[str]) -> bool:
-    return all(
-        len(key) <= 128 and key not in avoided and value.lower() not in avoided
-        for key, value in params
-    )
+def _avoided(name: str, lexicon: Lexicon) -> bool:
+    return len(name) > MAX_NAME or name.lower() in lexicon.avoided
