@@ -186,6 +186,36 @@ def test_who_may_answer_and_how_many(asking, store):
     assert asking.execute(call("both"), TASK, Tool()) == "done"
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_all_rules_that_ask_count(store, order):
+    """A lax rule does not hide a strict one, whatever their order and names."""
+    rules = [
+        {"id": "a", "effect": "ask", "tools": ["*"]},
+        {"id": "b", "effect": "ask", "tools": ["ask"], "approval": {"by": ["boss"], "count": 2}},
+        {
+            "id": "c",
+            "effect": "ask",
+            "tools": ["ask"],
+            "arguments": {"to": {"pattern": "x.*"}},
+            "approval": {"by": ["legal", "anna"], "expires": 20},
+        },
+        {"id": "d", "effect": "allow", "tools": ["ask"]},
+    ]
+    asking = gate(store, rules=rules[::order])
+    approval = question(asking, call("ask", "c1", to="a"))
+    assert (approval.approvers, approval.needed, approval.lifetime) == ((("boss",),), 2, 60)
+    approval = question(asking, call("ask", "c2", to="x"))
+    assert approval.approvers == (("boss",), ("legal", "anna"))
+    assert (approval.needed, approval.lifetime) == (2, 20)
+    approvals = Approvals(store)
+    with pytest.raises(ApprovalError, match="These may: legal, anna"):
+        approvals.grant(approval.id, by="boss")
+    approvals.grant(approval.id, by="anna", roles=["boss"])
+    granted = approvals.grant(approval.id, by="ben", roles=["boss", "legal"])
+    assert granted.state is ApprovalState.GRANTED
+    assert asking.execute(call("ask", "c2", to="x"), TASK, Tool()) == "done"
+
+
 def test_an_unknown_approval_is_an_error(store):
     for answer in (Approvals(store).grant, Approvals(store).deny):
         with pytest.raises(ApprovalError, match="no approval 'ap-0'"):

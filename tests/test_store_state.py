@@ -148,7 +148,8 @@ def test_records_come_back_as_they_were(store, data, text, at):
         at=at,
         expires_at=at,
         lifetime=1.5,
-        approvers=("a", "b"),
+        approvers=(("a", "b"), ("c",)),
+        granted_by=("a",),
         state=ApprovalState.DENIED,
     )
 

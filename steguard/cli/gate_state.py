@@ -203,7 +203,8 @@ def _approval(approval: Approval) -> str:
         f"  asked      {_time(approval.at)}, expires {_time(approval.expires_at)}",
     ]
     if approval.approvers:
-        lines.append(f"  may answer {_safe(', '.join(approval.approvers))}")
+        groups = [" or ".join(group) for group in approval.approvers]
+        lines.append(f"  may answer {_safe('; and '.join(groups))}")
     if approval.needed > 1 or approval.granted_by:
         names = ", ".join(approval.granted_by) or "nobody"
         lines.append(f"  said yes   {_safe(names)} ({approval.needed} needed)")

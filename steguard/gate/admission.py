@@ -5,18 +5,28 @@ Looking changes nothing; :mod:`steguard.gate.ledger` looks and writes in one tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steguard.gate import approvals, budget
+from steguard.gate import approvals, budget, provenance
+from steguard.gate.arguments import NO
 from steguard.gate.budget import BadAmount, Charge
 from steguard.gate.decide import decide
 from steguard.gate.model import Context, Decision, Effect, Step, ToolCall
 from steguard.gate.policy import Approval as ApprovalRule
-from steguard.gate.policy import Policy
+from steguard.gate.policy import Policy, Rule
 from steguard.gate.state import Approval, ApprovalState, Execution, StateStore, Transaction
 
 _ANYONE = ApprovalRule.model_validate({})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Of an approval; see :class:`~steguard.gate.records.Approval`."""
+
+    approvers: tuple[tuple[str, ...], ...]
+    needed: int
+    lifetime: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +87,24 @@ def denied(decision: Decision, step: Step, reason: str) -> Decision:
     return replace(decision, effect=Effect.DENY, step=step, reason=reason)
 
 
-def approval_rule(policy: Policy, decision: Decision, call: ToolCall) -> ApprovalRule:
-    """Who must say yes to this call: what the deciding rule says, else the tool, else anyone."""
-    rules: Mapping[str, ApprovalRule | None] = {each.id: each.approval for each in policy.rules}
-    return rules.get(decision.rule) or policy.spec(call.name).approval or _ANYONE
+def terms(policy: Policy, call: ToolCall, context: Context) -> Terms:
+    """Who must say yes, and for how long that holds: the strictest of all rules that ask."""
+    own = policy.spec(call.name).approval
+    asking = [one.approval or own or _ANYONE for one in _asking(policy, call, context)]
+    asking = asking or [own or _ANYONE]
+    groups = (tuple(dict.fromkeys(each.by)) for each in asking if each.by)
+    return Terms(
+        approvers=tuple(sorted(set(groups))),
+        needed=max(each.count for each in asking),
+        lifetime=min(each.expires for each in asking),
+    )
+
+
+def _asking(policy: Policy, call: ToolCall, context: Context) -> Iterator[Rule]:
+    for one in policy.index.tools[call.name].candidates(context.scope):
+        matched = one.match(call.arguments, lambda: provenance.look(policy, context))
+        if matched.verdict is not NO and matched.effect is Effect.ASK:
+            yield one.rule
 
 
 def _unapproved(decision: Decision, approval: Approval | None) -> Decision | None:

@@ -130,7 +130,7 @@ def request(
     arguments: dict[str, Any],
     reason: str,
     lifetime: float,
-    approvers: Sequence[str] = (),
+    approvers: tuple[tuple[str, ...], ...] = (),
     needed: int = 1,
 ) -> Approval:
     """Ask for one execution. The lock of the execution must be held."""
@@ -146,7 +146,7 @@ def request(
         expires_at=tx.now + lifetime,
         lifetime=lifetime,
         reason=reason,
-        approvers=tuple(approvers),
+        approvers=approvers,
         needed=needed,
     )
     tx.add(approval)
@@ -252,8 +252,9 @@ def _fault(approval: Approval, by: str, roles: Sequence[str], granting: bool) ->
         return "Say who answers."
     if approval.agent and by == approval.agent:
         return "The agent that asks cannot answer."
-    if approval.approvers and not {by, *roles} & set(approval.approvers):
-        return f"'{by}' may not answer. These may: {', '.join(approval.approvers)}."
+    for group in approval.approvers:
+        if not {by, *roles} & set(group):
+            return f"'{by}' may not answer. These may: {', '.join(group)}."
     if granting and state is ApprovalState.GRANTED:
         return f"{approval.decided_by} granted it already."
     if granting and by in approval.granted_by:

@@ -294,7 +294,7 @@ def _not_admitted(tx: Transaction, proposal: Proposal, found: Admission) -> Refu
         audit.decided(tx, decision, proposal.context, key=proposal.key, agent=proposal.agent)
         return Refused(decision)
     if approval is None or approval.state is not ApprovalState.PENDING:
-        rule = admission.approval_rule(proposal.policy, decision, proposal.call)
+        terms = admission.terms(proposal.policy, proposal.call, proposal.context)
         approval = approvals.request(
             tx,
             digest=decision.digest,
@@ -304,9 +304,9 @@ def _not_admitted(tx: Transaction, proposal: Proposal, found: Admission) -> Refu
             agent=proposal.agent,
             arguments=dict(proposal.call.arguments),
             reason=plain_text(decision.reason),
-            lifetime=rule.expires,
-            approvers=rule.by,
-            needed=rule.count,
+            lifetime=terms.lifetime,
+            approvers=terms.approvers,
+            needed=terms.needed,
         )
         waits = f"{decision.reason} The approval {approval.id} waits."
         decision = replace(decision, reason=waits)

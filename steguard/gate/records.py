@@ -52,9 +52,9 @@ class Approval:
     """A question to persons about one execution, and their answer.
 
     ``digest`` is that of exactly what will run and ``key`` that of the one execution it is for.
-    ``approvers`` are the persons or roles that may answer (empty: anyone), ``needed`` of them
-    must say yes, and ``granted_by`` are those who did. ``lifetime`` is in seconds: the question
-    waits that long, and the answer holds that long. Times are seconds since 1970.
+    ``approvers`` are groups of persons or roles: who answers must be in each group (none:
+    anyone). ``needed`` persons must say yes, and ``granted_by`` are those who did. The question
+    waits for ``lifetime`` seconds, and the answer holds as long.
     """
 
     ID: ClassVar[str] = "id"
@@ -69,7 +69,7 @@ class Approval:
     expires_at: float
     lifetime: float
     reason: str = ""
-    approvers: tuple[str, ...] = ()
+    approvers: tuple[tuple[str, ...], ...] = ()
     needed: int = 1
     granted_by: tuple[str, ...] = ()
     state: ApprovalState = ApprovalState.PENDING

@@ -40,6 +40,19 @@ class Words(sa.types.TypeDecorator[tuple[str, ...]]):
         return tuple(value)
 
 
+class Groups(sa.types.TypeDecorator[tuple[tuple[str, ...], ...]]):
+    """A tuple of tuples of texts as a JSON list of lists."""
+
+    impl = sa.JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> Any:  # noqa: ARG002
+        return [list(each) for each in value]
+
+    def process_result_value(self, value: Any, dialect: Any) -> Any:  # noqa: ARG002
+        return tuple(tuple(each) for each in value)
+
+
 class Choice(sa.types.TypeDecorator[StrEnum]):
     """A member of an enumeration as its text."""
 
@@ -75,7 +88,7 @@ approvals = sa.Table(
     _column("expires_at", Time),
     _column("lifetime", Time),
     _column("reason", sa.Text),
-    _column("approvers", Words),
+    _column("approvers", Groups),
     _column("needed", sa.Integer),
     _column("granted_by", Words),
     _column("state", Choice(ApprovalState)),
