@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from steguard.canon import chars, scalars
 from steguard.canon.model import MAX_NAME
@@ -335,7 +334,8 @@ class Reader:
                 ),
             )
             return Scalar(at, at, line.number + 1, at - line.start + 1, style=BAD)
-        return replace(node, comment=comment)
+        node.comment = comment
+        return node
 
     def _nested(self, line: Line, depth: int) -> AnyNode | None:
         """The mapping or list below this line; None where nothing stands there."""
@@ -395,7 +395,8 @@ class Reader:
             node = scalars.literal(self, rest, at, line)
         else:
             node = scalars.inline(self, rest, at, line)
-        return replace(node, before=line.before)
+        node.before = line.before
+        return node
 
     def block_lines(self, line: Line) -> tuple[list[str], int, int]:
         """The raw lines of a literal block below this line, its indentation and its end."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steguard.canon import chars
@@ -54,7 +53,8 @@ def inline(reader: Reader, rest: str, at: int, line: Line) -> AnyNode:
         node = Fields(at, at + 2, line.number + 1, at - line.start + 1)
     else:
         node = _plain(reader, text, at, line)
-    return replace(node, comment=note)
+    node.comment = note
+    return node
 
 
 def double(reader: Reader, raw: str, at: int, line: Line) -> Scalar:
@@ -143,9 +143,11 @@ def _quoted(reader: Reader, rest: str, at: int, line: Line, pattern: re.Pattern[
             _report(reader, where, at + len(rest), "bad-quotes", why, hint)
             return _scalar(line, at, len(rest), rest, BAD)
     if pattern is _DOUBLE:
-        return replace(double(reader, found[0], at, line), comment=note)
-    text = found[1].replace("''", "'")
-    return replace(_scalar(line, at, found.end(), text, "single"), comment=note)
+        made = double(reader, found[0], at, line)
+    else:
+        made = _scalar(line, at, found.end(), found[1].replace("''", "'"), "single")
+    made.comment = note
+    return made
 
 
 def _plain(reader: Reader, text: str, at: int, line: Line) -> Scalar:
