@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import regex
@@ -231,6 +232,11 @@ def side_effect_of(
     words = tokens(name)
     if not set(words) & (_READ | _DELETE | _OUT | _CHANGES):
         words = tuple(word.removesuffix("s") for word in tokens(description)[:1])
+    joined = {b for a, b in pairwise(words) if a in ("and", "then", "or")}
+    if joined & _DELETE:
+        return SideEffect.DESTRUCTIVE
+    if joined & (_OUT | _CHANGES):
+        return SideEffect.EXTERNAL if joined & _OUT else SideEffect.WRITE
     verb = next((w for w in words if w in _READ | _DELETE | _OUT), words[0] if words else "")
     first = words[0] if words else ""
     if first in _READ or (verb in _READ and first not in _DELETE | _OUT | _CHANGES):

@@ -49,7 +49,9 @@ def read(path: Path) -> Marked:
 
 def _parse(text: str, file: str) -> Marked:
     try:
-        return yamlfile.parse(text, file)
+        marked = yamlfile.parse(text, file)
+        marked.marks.setdefault((), yamlfile.Mark(file, 1, 1))
+        return marked
     except ProfileError as error:
         raise PolicyError(
             error.message, file=error.file, line=error.line, column=error.column
