@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -213,6 +215,50 @@ def test_a_dead_run_needs_the_policy_of_today(store):
     with pytest.raises(Refused):
         stricter.execute(call("sync"), TASK, tool)
     assert tool.calls == []
+
+
+def test_a_run_of_another_machine_is_dead_after_its_lease(store):
+    known = crashed(store, "send")
+    elsewhere = replace(known, owner="elsewhere/1/2/3", lease_until=store.time.now + 5)
+    store.transact(lambda tx: tx.put(elsewhere))
+    with pytest.raises(InProgress):
+        gate(store).execute(call("send"), TASK, Tool())
+    store.time.now += 6
+    with pytest.raises(OutcomeUnknown):
+        gate(store).execute(call("send"), TASK, Tool())
+
+
+def test_a_run_that_was_given_up_and_ends_after_all_is_recorded(store):
+    """Its lease ran out while it ran on: what it says is true."""
+
+    def slow() -> str:
+        known = Executions(store).get("T-1/c1")
+        lost = replace(known, owner="elsewhere/1/2/3", lease_until=0.0)
+        store.transact(lambda tx: tx.put(lost))
+        with pytest.raises(OutcomeUnknown):
+            gate(store).execute(call("send"), TASK, Tool())
+        unknown = replace(Executions(store).get("T-1/c1"), owner=known.owner)
+        store.transact(lambda tx: tx.put(unknown))
+        return "sent"
+
+    assert gate(store).execute(call("send"), TASK, slow) == "sent"
+    assert gate(store).execute(call("send"), TASK, Tool()) == "sent"
+    assert used(store) == 1
+
+
+def test_who_is_alive():
+    mine = owner.start()
+    machine, pid, started, number = mine.rsplit("/", 3)
+    assert owner.alive(mine, lease_until=0, now=1)
+    other = subprocess.Popen([sys.executable, "-c", "pass"])
+    other.wait()
+    assert not owner.alive(f"{machine}/{other.pid}/{started}/{number}", lease_until=9, now=1)
+    if started:  # where the system says when a process began
+        assert not owner.alive(f"{machine}/{pid}/1/{number}", lease_until=9, now=1)
+    owner.stop(mine)
+    assert not owner.alive(mine, lease_until=9, now=1)
+    assert owner.alive(f"elsewhere/{pid}/{started}/{number}", lease_until=9, now=1)
+    assert not owner.alive(f"elsewhere/{pid}/{started}/{number}", lease_until=1, now=1)
 
 
 @pytest.mark.parametrize("through_unknown", [False, True])
