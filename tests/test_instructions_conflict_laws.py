@@ -59,14 +59,14 @@ def holds(value: Any, number: float) -> bool:
     return tests[relation]()
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(RELATION, min_size=1, max_size=5))
 def test_whole_numbers(values: list[Any]) -> None:
     possible = any(all(holds(v, n) for v in values) for n in range(7))
     assert satisfiable([("report.sections", v) for v in values]) == possible
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(RELATION, min_size=1, max_size=5))
 def test_fractions(values: list[Any]) -> None:
     possible = any(all(holds(v, n / 8) for v in values) for n in range(56))
@@ -90,14 +90,14 @@ def chosen(value: Any, word: str) -> bool:
     return inside is (relation == "one_of")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(CHOICE, min_size=1, max_size=5))
 def test_one_value(values: list[Any]) -> None:
     possible = any(all(chosen(v, w) for v in values) for w in "abcde")
     assert satisfiable([("tone", v) for v in values]) == possible
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(
@@ -187,13 +187,13 @@ def text_exists(limits: list[tuple[str, dict[str, int]]]) -> bool:
     return any(obeys(counts) for counts in texts())
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(measure(tuple(MEASURE)[:5]), min_size=1, max_size=6))
 def test_counts_of_a_text(limits: list[tuple[str, dict[str, int]]]) -> None:
     assert satisfiable([(f"report.{name}", limit) for name, limit in limits]) == text_exists(limits)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(measure(tuple(MEASURE)), min_size=1, max_size=7))
 def test_no_false_alarm_for_texts(limits: list[tuple[str, dict[str, int]]]) -> None:
     if text_exists(limits):
@@ -210,7 +210,7 @@ TOOL_RULE = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(TOOL_RULE, min_size=1, max_size=4))
 def test_tools(pairs: list[tuple[str, Any]]) -> None:
     lists = [set(value) for key, value in pairs if key == "tools.allowed"]
@@ -261,7 +261,7 @@ def placed_rules(draw: st.DrawFn) -> list[Instruction]:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(placed_rules(), st.randoms(use_true_random=False))
 def test_order_changes_nothing(rules: list[Instruction], random: Any) -> None:
     shuffled = list(rules)
@@ -269,7 +269,7 @@ def test_order_changes_nothing(rules: list[Instruction], random: Any) -> None:
     assert find_conflicts(rules) == find_conflicts(shuffled)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(placed_rules())
 def test_the_listed_rules_are_to_blame(rules: list[Instruction]) -> None:
     found = find_conflicts(rules)

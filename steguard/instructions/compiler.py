@@ -16,7 +16,8 @@ from steguard.contract import compile_contract
 from steguard.errors import UsageError
 from steguard.gate.policy import Policy, ToolSpec
 from steguard.instructions.claims import NeedsTool, OnlyTools, ToolEffect
-from steguard.instructions.conflicts import Conflict, Resolution, resolve
+from steguard.instructions.conflict import Conflict
+from steguard.instructions.conflicts import Resolution, resolve
 from steguard.instructions.enforce import Checks, make_checks
 from steguard.instructions.fence import Material, in_order, make_nonce
 from steguard.instructions.keys import OUTPUT
@@ -29,6 +30,7 @@ from steguard.instructions.registry import (
     InstructionStore,
 )
 from steguard.instructions.selection import TaskRules, select
+from steguard.instructions.targets import for_target
 from steguard.instructions.toolpolicy import make_policy
 
 
@@ -68,6 +70,10 @@ class Compiled:
     def guidance(self) -> tuple[str, ...]:
         """The rules that only the model can hold."""
         return tuple(row["ref"] for row in self.manifest["rules"] if not row["checked_by"])
+
+    def request(self, target: str = "openai") -> dict[str, Any]:
+        """Keyword arguments of a call to an API: see :func:`steguard.instructions.targets`."""
+        return for_target(self.messages, target)
 
     def to_bytes(self) -> bytes:
         """All of it in one canonical form; the same inputs give the same bytes."""

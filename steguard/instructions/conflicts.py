@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
+from steguard.instructions.budgets import judge_budgets
 from steguard.instructions.claims import (
     Affix,
     BadValue,
@@ -29,49 +29,21 @@ from steguard.instructions.claims import (
     OneOf,
     Setting,
 )
+from steguard.instructions.conflict import (
+    REMEDIES,
+    SETTLED,
+    Conflict,
+    ConflictKind,
+    keys_of,
+    names_of,
+)
 from steguard.instructions.keys import MEASURES, OUTPUT, TERM, Role, Subject, is_a
-from steguard.instructions.records import Instruction, canonical, ordered
+from steguard.instructions.records import Instruction, ordered
 from steguard.instructions.satisfy import minimal_conflicts, possible
 from steguard.instructions.tooleffects import ToolReport, judge_tools
 from steguard.instructions.values import claims_of, products_of
 
-TOKENS_PER_WORD = 4 / 3
-"""An estimate for English, to compare words that are required with tokens that are there."""
-
 _UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-
-
-class ConflictKind(StrEnum):
-    SAME = "same_authority"
-    ACROSS = "across_authority"
-    RESOURCE = "resource"
-    OVERRIDE = "override_refused"
-    VALUE = "bad_value"
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Rules that contradict each other, all of them, in the one order of rules.
-
-    ``settled``: the higher rule holds and ``aside`` names the lower rules that do not; the
-    contradiction is reported and does not stop a compilation.
-    """
-
-    kind: ConflictKind
-    subjects: tuple[str, ...]
-    rules: tuple[Instruction, ...]
-    message: str
-    remedy: str
-    settled: bool = False
-    aside: tuple[str, ...] = ()
-
-    @property
-    def refs(self) -> tuple[str, ...]:
-        return tuple(rule.ref for rule in self.rules)
-
-    def describe(self) -> str:
-        """The message and every rule with its source."""
-        return "\n".join([self.message, *(f"  {line(rule)}" for rule in self.rules)])
 
 
 @dataclass
@@ -89,22 +61,6 @@ class Resolution:
     def refused(self) -> tuple[Conflict, ...]:
         """The conflicts that stop a compilation."""
         return tuple(conflict for conflict in self.conflicts if not conflict.settled)
-
-
-def line(rule: Instruction) -> str:
-    """A rule with its source, for a report."""
-    value = f" {rule.key}={_short(rule.value)}" if rule.key else ""
-    return f"{rule.ref} [{rule.source.value}; {rule.scope.describe()}]{value}"
-
-
-def keys_of(rules: Iterable[Instruction]) -> str:
-    """The keys of rules as they are written: ``'report.max_words', 'report.min_words'``."""
-    return ", ".join(f"'{key}'" for key in sorted({rule.key for rule in rules if rule.key}))
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else canonical(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def resolve(
@@ -211,7 +167,7 @@ def _judge(rules: list[Instruction], claims: Mapping[str, list[Claim]]) -> _Foun
     conflicts += _judge_settings(rules, mine, aside)
     left = [rule for rule in rules if rule.ref not in aside]
     conflicts += _judge_values(left, mine)
-    conflicts += _judge_resources(left, mine)
+    conflicts += judge_budgets(left, mine)
     return _Found(conflicts, aside, tools.effects)
 
 
@@ -223,23 +179,10 @@ def _tool_conflict(report: ToolReport) -> Conflict:
         (f"tools.{report.tool}",),
         tuple(ordered(report.rules)),
         report.message,
-        _SETTLED if report.settled else _remedy(kind),
+        SETTLED if report.settled else REMEDIES[kind],
         report.settled,
         report.aside,
     )
-
-
-_SETTLED = "The higher rule holds. Change or remove the lower rule."
-_REMEDIES = {
-    ConflictKind.SAME: "Keep one of the rules, or give them scopes or artifacts that do not meet.",
-    ConflictKind.ACROSS: "Ask the lower source, or let the higher rule name the lower one in "
-    "'overrides'.",
-    ConflictKind.RESOURCE: "Split the task, ask for less, or raise the budget.",
-}
-
-
-def _remedy(kind: ConflictKind) -> str:
-    return _REMEDIES[kind]
 
 
 def _judge_settings(
@@ -280,7 +223,7 @@ def _one_value(role: Role) -> str:
     if role in (Role.MAX, Role.MIN):
         limit = role.value
         return f"Keep one value. Limits that may merge are written as a range: {{{limit}: ...}}."
-    return _remedy(ConflictKind.SAME)
+    return REMEDIES[ConflictKind.SAME]
 
 
 def _loosened(name: str, by: list[Instruction], loose: list[Instruction]) -> Conflict:
@@ -288,16 +231,12 @@ def _loosened(name: str, by: list[Instruction], loose: list[Instruction]) -> Con
         ConflictKind.ACROSS,
         (name,),
         tuple(ordered([*by, *loose])),
-        f"{keys_of([*by, *loose])}: {_names(loose)} would loosen {_names(by)}, "
+        f"{keys_of([*by, *loose])}: {names_of(loose)} would loosen {names_of(by)}, "
         "which has the higher authority.",
-        _SETTLED,
+        SETTLED,
         settled=True,
         aside=tuple(rule.ref for rule in loose),
     )
-
-
-def _names(rules: Iterable[Instruction]) -> str:
-    return ", ".join(rule.ref for rule in rules)
 
 
 def _judge_values(rules: list[Instruction], claims: Mapping[str, list[Claim]]) -> list[Conflict]:
@@ -365,8 +304,8 @@ def _value_conflict(subjects: tuple[str, ...], rules: list[Instruction]) -> Conf
     if len(listed) == 1:
         message = f"{what}: {listed[0].ref} contradicts itself."
     else:
-        message = f"{what}: nothing can obey {_names(listed)} together."
-    return Conflict(kind, subjects, listed, message, _remedy(kind))
+        message = f"{what}: nothing can obey {names_of(listed)} together."
+    return Conflict(kind, subjects, listed, message, REMEDIES[kind])
 
 
 def _kind(rules: Sequence[Instruction], subjects: Sequence[str]) -> ConflictKind:
@@ -374,56 +313,6 @@ def _kind(rules: Sequence[Instruction], subjects: Sequence[str]) -> ConflictKind
         return ConflictKind.RESOURCE
     levels = {rule.authority for rule in rules}
     return ConflictKind.SAME if len(levels) == 1 else ConflictKind.ACROSS
-
-
-def _judge_resources(rules: list[Instruction], claims: Mapping[str, list[Claim]]) -> list[Conflict]:
-    """Budgets against the sum of what the rules need."""
-    found: list[Conflict] = []
-    for resource in ("token", "second", "call"):
-        limits = {
-            rule.ref: claim.high
-            for rule in rules
-            for claim in claims[rule.ref]
-            if isinstance(claim, Bound) and claim.subject.name == f"budget.{resource}"
-        }
-        if not limits:
-            continue
-        limit = min(limits.values())
-        demand, takers = _demand(resource, rules, claims)
-        if demand <= limit:
-            continue
-        budgets = [rule for rule in rules if limits.get(rule.ref) == limit]
-        found.append(
-            Conflict(
-                ConflictKind.RESOURCE,
-                (f"{OUTPUT}.budget.{resource}",),
-                tuple(ordered([*budgets, *(rule for rule in takers if rule not in budgets)])),
-                f"The budget is {limit:g} {resource}s; the rules need {demand:g}.",
-                _remedy(ConflictKind.RESOURCE),
-            )
-        )
-    return found
-
-
-def _demand(
-    resource: str, rules: list[Instruction], claims: Mapping[str, list[Claim]]
-) -> tuple[float, list[Instruction]]:
-    needs = {rule.ref: float(getattr(rule.needs, f"{resource}s")) for rule in rules}
-    total = sum(needs.values())
-    takers = [rule for rule in rules if needs[rule.ref]]
-    if resource == "token":
-        words = {
-            rule.ref: claim.low
-            for rule in rules
-            for claim in claims[rule.ref]
-            if isinstance(claim, Bound)
-            and claim.subject == Subject(OUTPUT, "word")
-            and claim.low > 0
-        }
-        most = max(words.values(), default=0.0)
-        total += most * TOKENS_PER_WORD
-        takers += [r for r in rules if most and words.get(r.ref) == most and r not in takers]
-    return total, takers
 
 
 def _distinct(conflicts: Iterable[Conflict]) -> tuple[Conflict, ...]:

@@ -7,6 +7,7 @@ for whatever the agent writes. Different spellings of one subject give the same 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -183,7 +184,7 @@ def read_key(key: str) -> Key:
     given = [part for part in key.split(".") if part]
     if given[0] in ("tools", "tool"):
         return _tool_key(given)
-    parts = [part.lower().replace("-", "_") for part in given]
+    parts = [_snake(part) for part in given]
     last = parts.pop()
     if last in ("count", "number") and parts:
         last = parts.pop()
@@ -192,6 +193,11 @@ def read_key(key: str) -> Key:
     if not path:
         path, role = [last], Role.PLAIN
     return Key(_normal(path), role)
+
+
+def _snake(part: str) -> str:
+    """``maxWords`` and ``max-words`` are ``max_words``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", part).lower().replace("-", "_")
 
 
 def _tool_key(parts: list[str]) -> Key:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from steguard.errors import UsageError
 from steguard.gate.model import Source as Label
-from steguard.instructions.conflicts import Conflict, ConflictKind
+from steguard.instructions.conflict import Conflict, ConflictKind
 from steguard.instructions.fence import Material, explain, fence, visible
 from steguard.instructions.records import Instruction, Kind, State, canonical
 

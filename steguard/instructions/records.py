@@ -92,11 +92,43 @@ def _sorted_names(value: tuple[str, ...]) -> tuple[str, ...]:
 
 Name = Annotated[str, Field(min_length=1, pattern=r"^\S(.*\S)?$")]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_names), AfterValidator(_sorted_names)]
-RuleId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$")]
+
+
+def _shaped(pattern: str, what: str) -> AfterValidator:
+    """A check of the form of a text, with a message that shows a good one."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"{value!r} is {what}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _version(value: object) -> object:
+    if isinstance(value, float):
+        raise ValueError(f"{value} is a number to YAML; write the version in quotation marks")
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+RuleId = Annotated[
+    str,
+    _shaped(
+        r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*",
+        "no id; write words joined by dots, such as 'report.citation.required'",
+    ),
+]
+SemanticKey = Annotated[
+    str,
+    _shaped(
+        r"[A-Za-z0-9_]+([.-][A-Za-z0-9_*]+)*",
+        "no key; write words joined by dots, such as 'report.max_words'",
+    ),
+]
 Version = Annotated[
     str,
-    BeforeValidator(lambda v: str(v) if isinstance(v, int) and not isinstance(v, bool) else v),
-    Field(pattern=r"^[0-9]+(\.[0-9]+){0,2}$"),
+    BeforeValidator(_version),
+    _shaped(r"[0-9]+(\.[0-9]+){0,2}", "no version; write 1, 1.2 or 1.2.3 in quotation marks"),
 ]
 
 
@@ -128,11 +160,6 @@ class Scope(_Record):
             not self.level(name) or bool(set(self.level(name)) & state.level(name))
             for name in LEVELS
         )
-
-    def overlaps(self, other: Scope) -> bool:
-        """Whether there is a state in which both apply."""
-        levels = ((self.level(name), other.level(name)) for name in LEVELS)
-        return all(not mine or not theirs or set(mine) & set(theirs) for mine, theirs in levels)
 
     def describe(self) -> str:
         """``agent=writer, stage=report`` or ``global``."""
@@ -181,9 +208,7 @@ class Instruction(_Record):
     scope: Scope = Scope()
     artifacts: Names = Field((), description="Kinds of product that the rule is for; empty: all.")
     kind: Kind = Kind.OUTPUT_REQUIREMENT
-    key: str | None = Field(
-        None, pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_*]+)*$", description="The semantic key."
-    )
+    key: SemanticKey | None = Field(None, description="What the value is the value of.")
     value: JsonValue = None
     text: str = ""
     enforcement: Enforcement = Enforcement.PROMPT

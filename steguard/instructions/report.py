@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from steguard.instructions.conflicts import Conflict, ConflictKind, line, resolve
+from steguard.instructions.conflict import Conflict, ConflictKind, line
+from steguard.instructions.conflicts import resolve
 from steguard.instructions.enforce import make_checks
 from steguard.instructions.files import show
 from steguard.instructions.keys import read_key

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from steguard.instructions.conflicts import Conflict, resolve
+from steguard.instructions.conflict import Conflict
+from steguard.instructions.conflicts import resolve
 from steguard.instructions.records import LEVELS, Instruction, Scope, State, version_key
 from steguard.instructions.registry import (
     Binding,

@@ -1,6 +1,7 @@
 """Key and value become claims.
 
-A value is a scalar (equality), a list (one of), or a mapping of relations::
+A value is a scalar (equality), a list (one of; for a count of text, two growing numbers are a
+range), or a mapping of relations::
 
     {min: 1500, max: 2500}      {above: 0, below: 1}       {between: [5, 9]}
     {one_of: [en, zh]}          {not: html}                {none_of: [html, pdf]}
@@ -11,11 +12,8 @@ Text like ``1500-2500``, ``<= 500 words`` or ``at least 3`` is read as a range.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from steguard.instructions.claims import (
@@ -32,34 +30,26 @@ from steguard.instructions.claims import (
     scalar,
     scalars,
 )
-from steguard.instructions.keys import COUNTS, LENGTHS, OUTPUT, TERM, Key, Role, Subject, read_key
+from steguard.instructions.keys import (
+    MEASURES,
+    OUTPUT,
+    TERM,
+    Key,
+    Role,
+    Subject,
+    read_key,
+)
+from steguard.instructions.ranges import (
+    read_instant,
+    read_number,
+    read_quantity,
+    read_range,
+    read_unit,
+)
 from steguard.instructions.records import Instruction
 from steguard.instructions.toolvalues import tool_claims
 from steguard.rules.limits._language import code_of
 from steguard.yamlfile import nearest
-
-_UNITS = {
-    "ms": 0.001, "millisecond": 0.001, "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60,
-    "h": 3600, "hour": 3600, "d": 86400, "day": 86400, "week": 604800,
-    "b": 1, "byte": 1, "kb": 1e3, "kib": 1024, "mb": 1e6, "mib": 1024**2, "gb": 1e9,
-    "gib": 1024**3, "percent": 1, "%": 1,
-}  # fmt: skip
-_NUMBER = r"[-+]?\d+(?:[.,_]?\d+)*(?:\.\d+)?"
-_UNIT = r"(?:\s*(?P<unit>[A-Za-z%][A-Za-z_%]*))?"
-_RANGE = re.compile(
-    rf"(?P<open>[\[(])?\s*(?P<a>{_NUMBER})\s*(?:-|–|—|\.\.\.?|to|,)\s*(?P<b>{_NUMBER})\s*"
-    rf"(?P<close>[\])])?{_UNIT}"
-)
-_COMPARE = re.compile(
-    rf"(?P<op><=|>=|<|>|=|≤|≥|at most|at least|up to|no more than|no less than|more than|"
-    rf"less than|fewer than|over|under|exactly|max|min|maximum|minimum)\s*(?P<a>{_NUMBER}){_UNIT}",
-    re.IGNORECASE,
-)
-_QUANTITY = re.compile(rf"(?P<a>{_NUMBER}){_UNIT}")
-_BELOW = ("<", "less than", "fewer than", "under")
-_ABOVE = (">", "more than", "over")
-_LOW = (">=", "≥", "at least", "no less than", "min", "minimum")
-_HIGH = ("<=", "≤", "at most", "up to", "no more than", "max", "maximum")
 
 
 def claims_of(rule: Instruction, products: frozenset[str] = frozenset()) -> list[Claim]:
@@ -144,7 +134,7 @@ def _implied(subject: Subject, value: Any) -> list[Claim]:
 def _max(subject: Subject, value: Any) -> list[Claim]:
     if isinstance(value, Mapping) and "value" not in value:
         return _relations(subject, value)
-    number, subject = _quantity(subject, value)
+    number, subject = read_quantity(subject, value)
     limit = Setting(subject, Role.MAX, ("number", number), -number)
     return [limit, Bound(subject, high=number)]
 
@@ -152,7 +142,7 @@ def _max(subject: Subject, value: Any) -> list[Claim]:
 def _min(subject: Subject, value: Any) -> list[Claim]:
     if isinstance(value, Mapping) and "value" not in value:
         return _relations(subject, value)
-    number, subject = _quantity(subject, value)
+    number, subject = read_quantity(subject, value)
     limit = Setting(subject, Role.MIN, ("number", number), number)
     return [limit, Bound(subject, low=number)]
 
@@ -209,6 +199,8 @@ def _plain(subject: Subject, value: Any) -> list[Claim]:
     if isinstance(value, Mapping):
         return _relations(subject, value)
     if isinstance(value, list):
+        if subject.name in MEASURES and _is_pair(value):
+            return [Bound(subject, float(value[0]), float(value[1]))]
         return [OneOf(subject, scalars(value))]
     if isinstance(value, str):
         word = value.strip().lower()
@@ -218,13 +210,20 @@ def _plain(subject: Subject, value: Any) -> list[Claim]:
             return _forbidden(subject, True)
         if word == "optional":
             return _required(subject, False)
-        read = _read_range(subject, value)
+        read = read_range(subject, value)
         if read is not None:
             return [read]
     kind, plain = scalar(value)
     if kind == "number":
         return [Bound(subject, plain, plain)]
     return [OneOf(subject, frozenset({(kind, plain)}))]
+
+
+def _is_pair(value: list[Any]) -> bool:
+    """Whether a list is two growing numbers: of a count of text, that is a range."""
+    kinds = [scalar(item) for item in value]
+    numbers = len(kinds) == 2 and all(kind == "number" for kind, _ in kinds)
+    return numbers and bool(kinds[0][1] < kinds[1][1])
 
 
 _BY_ROLE: dict[Role, Callable[[Subject, Any], list[Claim]]] = {
@@ -268,7 +267,7 @@ def _relations(subject: Subject, value: Mapping[str, Any]) -> list[Claim]:
     for name in value:
         if name not in _RELATIONS:
             raise BadValue(f"unknown relation '{name}'{nearest(name, sorted(_RELATIONS))}")
-    factor, subject = _unit(subject, value.get("unit"))
+    factor, subject = read_unit(subject, value.get("unit"))
     claims: list[Claim] = []
     for name, relation in sorted(known.items()):
         claims += _relation(subject, name, relation, value[name], factor)
@@ -279,7 +278,11 @@ def _relations(subject: Subject, value: Mapping[str, Any]) -> list[Claim]:
 
 def _relation(subject: Subject, name: str, relation: str, given: Any, factor: float) -> list[Claim]:
     if relation in ("low", "high", "above", "below"):
-        number = (_instant(given) or _number(given, name)) * factor
+        instant = read_instant(given)
+        plain, subject = (
+            read_quantity(subject, given, name) if instant is None else (instant, subject)
+        )
+        number = plain * factor
         is_low, opened = relation in ("low", "above"), relation in ("above", "below")
         if is_low:
             return [Bound(subject, low=number, low_open=opened)]
@@ -287,7 +290,7 @@ def _relation(subject: Subject, name: str, relation: str, given: Any, factor: fl
     if relation == "between":
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
             raise BadValue(f"'{name}' takes a list of two numbers")
-        low, high = (_number(item, name) * factor for item in given)
+        low, high = (read_number(item, name) * factor for item in given)
         return [Bound(subject, low, high)]
     if relation == "equal":
         kind, plain = scalar(given)
@@ -308,97 +311,6 @@ def _relation(subject: Subject, name: str, relation: str, given: Any, factor: fl
         for kind, plain in scalars(given)
     )
     return [makers[relation](subject, values)]
-
-
-def _read_range(subject: Subject, text: str) -> Claim | None:
-    """A range that is written as text, None where the text is no range."""
-    found = _RANGE.fullmatch(text.strip())
-    if found and _parse(found["a"]) <= _parse(found["b"]):
-        factor, subject = _unit(subject, found["unit"])
-        low, high = _parse(found["a"]) * factor, _parse(found["b"]) * factor
-        return Bound(subject, low, high, found["open"] == "(", found["close"] == ")")
-    found = _COMPARE.fullmatch(text.strip())
-    if found:
-        factor, subject = _unit(subject, found["unit"])
-        number, sign = _parse(found["a"]) * factor, found["op"].lower()
-        if sign in _LOW or sign in _ABOVE:
-            return Bound(subject, low=number, low_open=sign in _ABOVE)
-        if sign in _HIGH or sign in _BELOW:
-            return Bound(subject, high=number, high_open=sign in _BELOW)
-        return Bound(subject, number, number)
-    found = _QUANTITY.fullmatch(text.strip())
-    if found and found["unit"] and _is_unit(found["unit"]):
-        factor, subject = _unit(subject, found["unit"])
-        number = _parse(found["a"]) * factor
-        return Bound(subject, number, number)
-    return None
-
-
-def _quantity(subject: Subject, value: Any) -> tuple[float, Subject]:
-    """A number, with or without a unit, and the subject that the unit makes."""
-    if isinstance(value, Mapping) and set(value) <= {"value", "unit"} and "value" in value:
-        factor, subject = _unit(subject, value.get("unit"))
-        return _number(value["value"], "value") * factor, subject
-    if isinstance(value, str):
-        found = _QUANTITY.fullmatch(value.strip())
-        if found:
-            factor, subject = _unit(subject, found["unit"])
-            return _parse(found["a"]) * factor, subject
-    return _number(value, "the limit"), subject
-
-
-def _unit(subject: Subject, unit: Any) -> tuple[float, Subject]:
-    """The factor of a unit; a unit of text (``words``) makes a length a count of it."""
-    if unit is None:
-        return 1.0, subject
-    if not isinstance(unit, str) or not _is_unit(unit):
-        raise BadValue(f"unknown unit '{unit}'; write words, sentences, seconds, minutes, kb ...")
-    text = unit.strip().lower()
-    noun = read_key(text).path
-    head, _, last = subject.name.rpartition(".")
-    if ".".join(noun) in COUNTS and text not in ("s", "second", "seconds"):
-        name = ".".join(noun)
-        if last in LENGTHS:
-            return 1.0, Subject(subject.space, f"{head}.{name}" if head else name)
-        if subject.name != name and last != name:
-            raise BadValue(f"the key counts '{last}' but the unit is '{unit}'")
-        return 1.0, subject
-    return float(_UNITS.get(text, _UNITS.get(text.removesuffix("s"), 1.0))), subject
-
-
-def _is_unit(unit: str) -> bool:
-    text = unit.strip().lower()
-    return (
-        text in _UNITS
-        or text.removesuffix("s") in _UNITS
-        or ".".join(read_key(text).path) in COUNTS
-    )
-
-
-def _instant(value: Any) -> float | None:
-    """A date or a time as a number to compare, None where the value is none."""
-    if not isinstance(value, str) or not re.match(r"\d{4}-\d{2}-\d{2}", value):
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        raise BadValue(f"'{value}' is no date; write it as 2026-01-31") from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _number(value: Any, name: str) -> float:
-    kind, plain = scalar(value)
-    if kind != "number" or not math.isfinite(plain):
-        raise BadValue(f"'{name}' takes a number, not {value!r}")
-    return float(plain)
-
-
-def _parse(text: str) -> float:
-    text = re.sub(r"[,_](?=\d{3}(?!\d))", "", text)
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def _phrase(text: str) -> str:
