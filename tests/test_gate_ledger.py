@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steguard.gate import Step, owner
@@ -444,6 +444,12 @@ def test_only_an_execution_record_proves_that_something_was_sent(store):
     assert executions.done("T-2", "send") == []
 
 
+def test_the_log_tells_what_a_run_was_charged(store):
+    gate(store).execute(call("pay", amount=2.5), TASK, Tool())
+    [started] = records(store, event="execution.started")
+    assert started.detail["charges"] == {"budget:money|policy:test": 2.5}
+
+
 def test_the_log_is_a_chain(store):
     for number in range(3):
         gate(store).execute(call("post", f"c{number}"), TASK, Tool())
@@ -463,6 +469,7 @@ def test_a_changed_record_breaks_the_chain():
     assert "record 2: it is missing" in verify(store)[0]
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(

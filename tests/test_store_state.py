@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -257,3 +259,26 @@ def test_a_process_that_hangs_in_a_transaction_does_not_hang_the_others(store, m
     assert tool.calls == []
     assert gate(impatient).execute(call("post"), TASK, tool) == "done"
     impatient.close()
+
+
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+def test_a_deadlock_is_tried_again(store):
+    both, runs = threading.Barrier(2), []
+
+    def work(tx: Any, first: str, second: str) -> str:
+        runs.append(first)
+        tx.lock(first)
+        if len(runs) <= 2:
+            both.wait()
+        tx.lock(second)
+        tx.add(account(first + str(len(runs))))
+        return first
+
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [
+            pool.submit(store.transact, lambda tx, pair=pair: work(tx, *pair))
+            for pair in (("a", "b"), ("b", "a"))
+        ]
+        assert {job.result() for job in jobs} == {"a", "b"}
+    assert len(runs) == 3
+    assert len(store.read(lambda tx: tx.find(BudgetAccount))) == 2

@@ -282,7 +282,8 @@ def _started(
             finished_at=None,
         )
         tx.put(execution)
-    _log(tx, "execution.started", execution, attempt=execution.attempts)
+    charges = {charge.account: charge.amount for charge in found.wanted}
+    _log(tx, "execution.started", execution, attempt=execution.attempts, charges=charges)
     return execution
 
 
