@@ -23,6 +23,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     field_serializer,
     field_validator,
     model_validator,
@@ -349,6 +350,14 @@ class Message(BaseModel):
     within: Within | None = None
     reply_to: str | None = None
     condition: Any = Field(default=None, validation_alias="if", serialization_alias="if")
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        from steguard.canon.messageschema import inner_schema
+
+        return inner_schema()
 
     @field_validator("condition", mode="before")
     @classmethod
