@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -24,18 +25,7 @@ from steguard.instructions.outputs import Problem
 from steguard.instructions.records import Instruction, Source, State
 from steguard.instructions.registry import InstructionError, MemoryStore
 from steguard.testing import ScriptedModel
-
-KEY = b"0123456789abcdef"
-TOOLS = {
-    "web_search": {"side_effect": "read"},
-    "send_email": {"side_effect": "external"},
-    "email.read": {"side_effect": "read"},
-    "email.delete": {"side_effect": "destructive"},
-}
-
-
-def rule(name: str, key: str | None = None, value: Any = None, **more: Any) -> Instruction:
-    return Instruction.model_validate({"id": name, "key": key, "value": value, **more})
+from tests.support.instructions import KEY, MANY, PIECES, TOOLS, rule, sample
 
 
 def compiled(*rules: Instruction, state: State | None = None, **options: Any) -> Compiled:
@@ -394,17 +384,6 @@ def test_the_manifest_says_what_was_active() -> None:
     assert store.activations("t")[0].rules == ("r@1.2.0",)
 
 
-MANY = [
-    rule("a", "words", {"max": 50}, text="Be short.", scope={"tool": ["send_email", "web_search"]}),
-    rule("b", "must_include", ["one", "two"], kind="preference"),
-    rule("c", "tools.send_email", "ask", kind="safety"),
-    rule("d", "tools.allowed", ["web_search", "send_email"], source="platform_policy"),
-    rule("e", "output.words", "1-40", source="user_request"),
-    rule("f", text="Be calm.", source="project_config"),
-]  # fmt: skip
-PIECES = [Material("d1", "one"), Material("d2", "two"), Material("d3", "three\u200b")]
-
-
 @settings(max_examples=25)
 @given(st.permutations(MANY), st.permutations(PIECES), st.permutations(list(TOOLS)))
 def test_any_order_gives_the_same_bytes(
@@ -413,23 +392,22 @@ def test_any_order_gives_the_same_bytes(
     made = Compiler(MemoryStore(rules), {n: TOOLS[n] for n in tools}, "m", KEY).compile(
         State(task_id="t", tools=tuple(tools)), "Do it.", materials=pieces
     )
-    assert made.to_bytes() == compiled(*MANY, materials=PIECES).to_bytes()
+    assert made.to_bytes() == sample().to_bytes()
 
 
 SCRIPT = """
-import hashlib, sys
-sys.path.insert(0, {tests!r})
-from tests.test_instructions_compile import MANY, PIECES, compiled
-print(hashlib.sha256(compiled(*MANY, materials=PIECES).to_bytes()).hexdigest())
+import hashlib
+from tests.support.instructions import sample
+print(hashlib.sha256(sample().to_bytes()).hexdigest())
 """
 
 
 def test_any_process_gives_the_same_bytes() -> None:
     root = str(Path(__file__).parents[1])
     found = set()
-    for seed in ("0", "1", "4242"):
+    for seed in ("0", "4242"):
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT.format(tests=root)],
+            [sys.executable, "-c", SCRIPT],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
@@ -438,3 +416,4 @@ def test_any_process_gives_the_same_bytes() -> None:
         )
         found.add(done.stdout.strip())
     assert len(found) == 1
+    assert found == {hashlib.sha256(sample().to_bytes()).hexdigest()}
