@@ -18,6 +18,7 @@ from steguard.canon.metrics import event_of, measure, read_log
 from steguard.canon.mutations import mutations
 from steguard.canon.prompt import parse_prompt
 from steguard.canon.registry import Registry
+from steguard.canon.verdict import judge
 from steguard.errors import ProfileError
 from tests.support.canon_subjects import STOCK, message, registry, subject, text
 from tests.test_canon_generate import MAPPING
@@ -225,6 +226,26 @@ def test_a_message_goes_to_another_surface_and_back(work: Path, language: str) -
     assert there.stdout != text()
     back = canon(work, "convert", "-", "--to", "en", "--language", language, stdin=there.stdout)
     assert back.stdout == text()
+    alone = canon(work, "convert", "-", "--to", "en", stdin=there.stdout)
+    assert alone.stdout == text()
+    checked = canon(work, "check", "-", stdin=there.stdout)
+    assert (checked.returncode, "valid message" in checked.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        ("role: assistant\ntask: summarize\n", "prompt"),
+        ("from: a\nto: b\naction: request\n", "message"),
+        ("canon_message: v1.0\nfrom: a\n", "message"),
+        ("\ufeffcanon-prompt: v1.0\n", "prompt"),
+        ("Please check the stock.\n", "sentence"),
+        ("", "message"),
+    ],
+)
+def test_the_kind_of_a_text_without_a_right_header_is_guessed(start: str, kind: str) -> None:
+    assert judge(start).kind == kind
+    assert not judge(start).ok or kind == "prompt"
 
 
 def test_a_message_becomes_json_sql_http_and_calls(work: Path) -> None:

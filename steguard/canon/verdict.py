@@ -16,7 +16,7 @@ from steguard.canon.document import parse_document, parse_documents
 from steguard.canon.exchange import Exchange
 from steguard.canon.lexicon import Lexicon, core
 from steguard.canon.message import ParseResult, parse_message, parse_messages
-from steguard.canon.model import Message, Placeholder, TypeRef, Version, Within
+from steguard.canon.model import FIELDS, Message, Placeholder, TypeRef, Version, Within
 from steguard.canon.nodes import Fields, Items, Scalar
 from steguard.canon.payload import to_json
 from steguard.canon.problems import CanonFinding
@@ -24,12 +24,15 @@ from steguard.canon.prompt import parse_prompt
 from steguard.canon.registry import Registry
 from steguard.canon.render import message_json
 from steguard.canon.sentence import parse_sentences
+from steguard.canon.surfaces import surface
+from steguard.canon.translate import language_of
 from steguard.canon.types import parse_type
 from steguard.types import Severity
 
 Kind = Literal["message", "prompt", "sentence"]
 KINDS: tuple[Kind, ...] = ("message", "prompt", "sentence")
 
+_PROMPT_KEYS = frozenset(("role", "task", "input", "guardrail", "output_format", "max_words"))
 _HEADER = re.compile(r"^\W*canon[-_ ]?(message|prompt)\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -52,13 +55,17 @@ class Verdict:
 
 
 def kind_of(text: str) -> Kind:
-    """The kind that a text most likely is: by its header, else a sentence if it is one a line."""
+    """The kind that a text most likely is: by its header, else by its fields or its lines."""
     found = _HEADER.search(text)
     if found:
         return "prompt" if found[1].lower() == "prompt" else "message"
-    lines = [line for line in text.splitlines() if line.strip()]
-    envelope = sum(bool(re.match(r"(from|to|msg_id|action|payload)\s*:", line)) for line in lines)
-    return "message" if envelope > 1 or not lines else "sentence"
+    lines = [line.lstrip("\ufeff") for line in text.splitlines() if line.strip()]
+    heads = {line.partition(":")[0].strip() for line in lines if ":" in line}
+    if len(heads & _PROMPT_KEYS) > 1:
+        return "prompt"
+    own = surface(language_of(text)).keys.values()
+    message = not lines or len(heads & {*FIELDS, *own}) > 1
+    return "message" if message else "sentence"
 
 
 def judge(
@@ -69,24 +76,26 @@ def judge(
     lexicon: Lexicon | None = None,
     log: Exchange | None = None,
     stream: bool = False,
-    language: str = "en",
+    language: str | None = None,
 ) -> Verdict:
     """The verdict on a text. Never raises for what the text holds.
 
     ``log`` is an exchange that has seen the messages before this one, and remembers this one if it
-    is valid; ``stream`` reads more than one message, divided by ``---``.
+    is valid. ``stream`` reads more than one message, divided by ``---``. ``language`` is that of
+    the keywords; without it the text decides.
     """
+    spoken = language or language_of(text)
     kind = kind or kind_of(text)
     if kind == "prompt":
         prompt = parse_prompt(text, lexicon=lexicon)
         return Verdict(kind, prompt.findings, (prompt.prompt,) if prompt.prompt else ())
     if kind == "sentence":
-        read = parse_sentences(text, lexicon=lexicon, language=language)
+        read = parse_sentences(text, lexicon=lexicon, language=spoken)
         findings = [f for one in read for f in one.findings]
         if not read:
             findings = [f for f in parse_document(text).findings if f.rule == "empty-document"]
         return Verdict(kind, tuple(findings), tuple(one.sentence for one in read if one.sentence))
-    parsed = _parsed(text, registry, lexicon or core(), language, stream)
+    parsed = _parsed(text, registry, lexicon or core(), spoken, stream)
     findings = [f for one in parsed for f in one.findings if not _is_list(f, one.message)]
     if registry is not None and not stream and parsed[0].message is None:
         findings += _payload_findings(text, parsed[0], registry)

@@ -34,7 +34,8 @@ LexiconOption = Annotated[
     typer.Option("--lexicon", "-l", help="A domain lexicon: a shipped name or a file."),
 ]
 LanguageOption = Annotated[
-    str, typer.Option("--language", help="The surface form of the text: en, zh or ja.")
+    str | None,
+    typer.Option("--language", help="The language of the keywords: en, zh or ja; else the text's."),
 ]
 FormatOption = Annotated[str, typer.Option("--format", "-f", help="text or json.")]
 StreamOption = Annotated[
@@ -69,14 +70,14 @@ def check(
         ),
     ] = None,
     stream: StreamOption = False,
-    language: LanguageOption = "en",
+    language: LanguageOption = None,
     format: FormatOption = "text",
 ) -> None:
     """Check Canon texts. Exit status: 0 valid, 1 not valid, 2 usage or bad input."""
     from steguard.canon.verdict import judge
 
     one_of(format, ("text", "json"), "format")
-    one_of(language, ("en", "zh", "ja"), "language")
+    language_option(language)
     subjects, words = load_registry(registry), load_words(lexicon)
     before = read_log(log, words) if log else None
     checked = []
@@ -105,7 +106,7 @@ def parse(
     registry: RegistryOption = None,
     lexicon: LexiconOption = None,
     stream: StreamOption = False,
-    language: LanguageOption = "en",
+    language: LanguageOption = None,
 ) -> None:
     """Print what a text means as JSON; with a registry the payload is typed.
 
@@ -113,7 +114,7 @@ def parse(
     """
     from steguard.canon.verdict import judge
 
-    one_of(language, ("en", "zh", "ja"), "language")
+    language_option(language)
     source = read_one(file)
     verdict = judge(
         source.text,
@@ -133,7 +134,7 @@ def parse(
 
 def render(
     file: File,
-    language: LanguageOption = "en",
+    language: LanguageOption = None,
     registry: RegistryOption = None,
 ) -> None:
     """Write the Canon text of a message in its JSON form.
@@ -143,7 +144,7 @@ def render(
     from steguard.canon.payload import to_text
     from steguard.canon.render import message_from_json, render_message
 
-    one_of(language, ("en", "zh", "ja"), "language")
+    language_option(language)
     source = read_one(file)
     subjects = load_registry(registry)
     try:
@@ -157,7 +158,7 @@ def render(
     except ValueError as error:
         typer.echo(f"{source.name}: {_short(error)}", err=True)
         raise typer.Exit(1) from None
-    text = render_message(message, language=language)
+    text = render_message(message, language=language or "en")
     if subjects is not None and not subjects.read(message).ok:
         from steguard.canon.verdict import judge
 
@@ -207,6 +208,12 @@ def one_of(value: str, valid: Sequence[str], what: str) -> None:
     """Raise :class:`InputError` where an option has no valid value."""
     if value not in valid:
         raise InputError(f"unknown {what} '{value}'{nearest(value, valid)}")
+
+
+def language_option(language: str | None) -> None:
+    """Check the value of ``--language``."""
+    if language is not None:
+        one_of(language, ("en", "zh", "ja"), "language")
 
 
 def kind_option(kind: str | None) -> Kind | None:

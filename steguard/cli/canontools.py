@@ -311,7 +311,7 @@ def convert(
     ] = None,
     registry: RegistryOption = None,
     lexicon: LexiconOption = None,
-    language: LanguageOption = "en",
+    language: LanguageOption = None,
 ) -> None:
     """Convert a message to another form.
 
@@ -320,15 +320,17 @@ def convert(
     from steguard.canon.bridges import BridgeError
     from steguard.canon.generate import GenerationError
     from steguard.canon.message import parse_message
+    from steguard.canon.translate import language_of
     from steguard.canon.verdict import Verdict
 
     shared.one_of(to, TARGETS, "form")
-    shared.one_of(language, ("en", "zh", "ja"), "language")
+    shared.language_option(language)
     if to in ("sql", "http") and mapping is None:
         raise InputError(f"--to {to} needs --mapping FILE")
     source = shared.read_one(file)
     subjects, words = shared.load_registry(registry), shared.load_words(lexicon)
-    read = parse_message(source.text, lexicon=words, language=language)
+    spoken = language or language_of(source.text)
+    read = parse_message(source.text, lexicon=words, language=spoken)
     if read.message is None:
         shared.show(source, Verdict("message", read.findings), err=True)
         raise typer.Exit(1)
