@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
 
+from steguard.canon.messageschema import inner_schema
 from steguard.canon.model import Message, Version
 from steguard.canon.payload import Fields
 from steguard.canon.payloadread import read_payload
@@ -200,25 +201,21 @@ class Registry:
         }
 
     def _message_schemas(self) -> Iterator[dict[str, Any]]:
+        envelope = inner_schema()
         for name, versions in self.subjects.items():
             subject = versions[0]
             for action in dict.fromkeys([*subject.actions, *CONTROL]):
                 payload = subject.json_schema(action)
-                properties: dict[str, Any] = {
-                    key: {"type": "string"}
-                    for key in ("canon-message", "from", "to", "msg_id", "within", "reply_to", "if")
-                }
-                properties |= {
+                about = {
                     "action": {"const": action},
                     "subject": {"const": name},
                     "payload": payload,
                 }
-                required = ["canon-message", "from", "to", "msg_id", "action", "subject"]
+                needed = ["payload"] if payload["required"] else []
                 yield {
-                    "type": "object",
-                    "properties": properties,
-                    "required": [*required, *(["payload"] if payload["required"] else [])],
-                    "additionalProperties": False,
+                    **{key: value for key, value in envelope.items() if key != "title"},
+                    "properties": {**envelope["properties"], **about},
+                    "required": [*envelope["required"], *needed],
                 }
 
 

@@ -42,6 +42,7 @@ def add(app: typer.Typer) -> None:
 
 def schema(
     registry: RegistryOption = None,
+    lexicon: LexiconOption = None,
     subject: Annotated[str | None, typer.Option(help="Only the payload of this subject.")] = None,
     action: Annotated[str | None, typer.Option(help="The action of that subject.")] = None,
     version: Annotated[
@@ -49,14 +50,14 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of messages, or of one payload."""
-    from steguard.canon.model import Message
+    from steguard.canon.messageschema import message_schema
     from steguard.canon.subjects import read_version
 
     subjects = shared.load_registry(registry)
     if subjects is None:
         if subject or action or version:
             raise InputError("name the folder of subjects with --registry")
-        _print(Message.model_json_schema(by_alias=True))
+        _print(message_schema(shared.load_words(lexicon)))
         return
     if subject is None:
         if action or version:
