@@ -77,7 +77,7 @@ def _asked(
         fit = [n for n in tools if verb_classes()[verb].keys() & _tool_classes(n)]
         full = [n for n in fit if _names_thing(n, tools[n], stems | _thing_of(verb))]
         held = [name for name in fit if _is_held(tools[name])]
-        for name in {*full, *held} or fit:
+        for name in {*full, *held} if full else fit:
             found[name] = found.get(name, False) or name in full
     return found
 

@@ -183,6 +183,7 @@ _INSIDE = _words(
 
 def is_short(text: str) -> bool:
     """Whether a text is a plain value: one line, few words, no sentence."""
+    text = text.strip()
     return len(text) <= 80 and "\n" not in text and len(text.split()) <= 6
 
 

@@ -169,41 +169,70 @@ def _read(policy: Policy, context: Context) -> Seen:
     return seen
 
 
-def _take(seen: Seen, observation: Observation, policy: Policy) -> None:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How one observation is read."""
+
+    spec: ObservationSpec | None
+    document: bool
+    source: Source
+    label: str
+    echoes: frozenset[Any]
+    named: bool
+
+    def trust(self, pointer: str, keys: tuple[str, ...], value: Any) -> Trust:
+        if self.source is not Source.TOOL_OBSERVATION:
+            return Trust.CONTENT
+        return _trust(self.spec, pointer, keys, value, self.document)
+
+    def lists(self, keys: tuple[str, ...]) -> bool:
+        """Whether a text is a tool's own words and not those of a document."""
+        return not keys and not self.document and self.source is Source.TOOL_OBSERVATION
+
+
+def _reading(observation: Observation, policy: Policy, request: Request) -> _Reading:
     spec = policy.observations.get(observation.tool)
     source = observation.source
     if spec is not None and source is Source.TOOL_OBSERVATION:
         source = spec.source
     told = policy.tools.get(observation.tool)
-    document = kinds.is_document(observation.tool, told.description if told else "")
-    pointed = seen.request.points_to(observation.tool, observation.arguments)
     asked = [value for _, value in leaves(dict(observation.arguments)) if value not in ("", None)]
-    echoes = {lookup_key(value) for value in asked}
-    named_call = any(seen.request.holds(value) for value in asked if not isinstance(value, bool))
-    label = source.value if source is not Source.TOOL_OBSERVATION else "content"
-    if label == "content" and pointed:
+    label = "content" if source is Source.TOOL_OBSERVATION else source.value
+    if label == "content" and request.points_to(observation.tool, observation.arguments):
         label = "named_content"
+    return _Reading(
+        spec=spec,
+        document=kinds.is_document(observation.tool, told.description if told else ""),
+        source=source,
+        label=label,
+        echoes=frozenset(lookup_key(value) for value in asked),
+        named=any(request.holds(value) for value in asked if not isinstance(value, bool)),
+    )
+
+
+def _take(seen: Seen, observation: Observation, policy: Policy) -> None:
+    how = _reading(observation, policy, seen.request)
     records: dict[str, _Record] = defaultdict(_Record)
     found: list[_Field] = []
+
+    def add(value: Any, pointer: str, record: _Record, party: bool) -> None:
+        echo = lookup_key(value) in how.echoes
+        found.append(_Field(value, observation.tool, pointer, record, party, echo))
+
     for pointer, keys, value, is_key in _walk(observation.data):
-        trust = _trust(spec, pointer, keys, value, document)
-        if source is not Source.TOOL_OBSERVATION:
-            trust = Trust.CONTENT
         record = records[_root(observation.data, pointer)]
         name = _name(value, keys, is_key)
         if name is not None:
             record.names.append(name)
-        if trust is Trust.CONTENT:
-            place = Evidence(label, observation.tool, pointer)
-            seen.content.append((fold(str(value)), place))
-            if not keys and not document and source is Source.TOOL_OBSERVATION:
-                found += _lines(value, observation.tool, record, echoes)
+        if how.trust(pointer, keys, value) is Trust.SYSTEM:
+            add(value, pointer, record, kinds.is_party(keys))
             continue
-        key = lookup_key(value)
-        party = kinds.is_party(keys)
-        found.append(_Field(value, observation.tool, pointer, record, party, key in echoes))
+        label = "named_content" if how.lists(keys) else how.label
+        seen.content.append((fold(str(value)), Evidence(label, observation.tool, pointer)))
+        for number, line in _listed(value) if how.lists(keys) else ():
+            add(line, f"{pointer}/{number}", record, False)
     for record in records.values():
-        record.named = (named_call and len(records) == 1) or seen.request.names(record.names)
+        record.named = (how.named and len(records) == 1) or seen.request.names(record.names)
     for one in found:
         seen.fields[lookup_key(one.data)].append(one)
 
@@ -229,17 +258,19 @@ def _name(value: Any, keys: tuple[str, ...], is_key: bool) -> Name | None:
     return Name(str(value), kind, explicit)
 
 
-def _lines(text: Any, tool: str, record: _Record, echoes: set[Any]) -> Iterator[_Field]:
-    """The whole lines of a list that a tool gives as text; only plain names count."""
+def _listed(text: Any) -> Iterator[tuple[int, str]]:
+    """The names in a list that a tool gives as text; nothing where a line is no plain name."""
+    names = []
     for number, line in enumerate(str(text).splitlines()):
-        for part in (line, line.partition(":")[2]):
-            name = part.strip(" \t-*•,;")
-            if _PLAIN_NAME.fullmatch(name):
-                key = lookup_key(name)
-                yield _Field(name, tool, f"/{number}", record, False, key in echoes)
+        parts = [part.strip(" \t-*•,;") for part in (line, line.partition(":")[2])]
+        plain = [part for part in parts if _PLAIN_NAME.fullmatch(part)]
+        if parts[0] and not plain:
+            return
+        names += [(number, name) for name in plain]
+    yield from names
 
 
-_PLAIN_NAME = regex.compile(r"\p{Lu}[\p{L}'&. -]{1,60}")
+_PLAIN_NAME = regex.compile(r"\p{Lu}[\p{L}\p{N}'&. -]{1,60}")
 
 
 def _trust(
@@ -302,12 +333,6 @@ def _root(data: Any, pointer: str) -> str:
 
 def fields(policy: Policy, observation: Observation) -> Iterator[tuple[str, Source, Trust]]:
     """The source and the trust of each leaf of an observation, for the record of it."""
-    spec = policy.observations.get(observation.tool)
-    source = observation.source
-    if spec is not None and source is Source.TOOL_OBSERVATION:
-        source = spec.source
-    told = policy.tools.get(observation.tool)
-    document = kinds.is_document(observation.tool, told.description if told else "")
+    how = _reading(observation, policy, Request(""))
     for pointer, keys, value, _ in _walk(observation.data):
-        trust = _trust(spec, pointer, keys, value, document)
-        yield pointer, source, trust if source is Source.TOOL_OBSERVATION else Trust.CONTENT
+        yield pointer, how.source, how.trust(pointer, keys, value)

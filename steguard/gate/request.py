@@ -40,7 +40,8 @@ class Request:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(stem(w) for w in self.words if len(w) > 2 and w not in STOP)
+        said = {stem(w) for w in self.words if len(w) > 2 and w not in STOP}
+        return frozenset(said | {stem(w) for form, w in _IMPLIED if form.search(self.text)})
 
     @cached_property
     def numbers(self) -> frozenset[float]:
@@ -156,7 +157,11 @@ class Request:
     @cached_property
     def wishes(self) -> bool:
         """Whether the request says what the user wants instead of what to do."""
-        return bool(regex.search(r"\b(?:i|we)(?:'d| would| want| need| wish)\b", self._folded))
+        return bool(
+            regex.search(
+                r"\b(?:i|we)(?:'d| would)\b|\b(?:wants?|needs?|wish(?:es)?)\b", self._folded
+            )
+        )
 
     @cached_property
     def delegates(self) -> bool:
@@ -174,6 +179,14 @@ class Request:
         return self.defers and any(nouns_alike(word) & self.stems for word in kind)
 
 
+_IMPLIED = (
+    (regex.compile(r"[\w.+-]+@[\w-]+\.\w"), "email"),
+    (regex.compile(r"https?://|\bwww\."), "page"),
+    (regex.compile(r"\w\.(?:txt|md|docx?|pdf|xlsx?|csv|json|ya?ml|py|html?|log)\b"), "file"),
+    (regex.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{10,}\b"), "account"),
+    (regex.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|euros?|dollars?|pounds?)"), "money"),
+)
+"""Forms that name a thing without its word: who writes an address, means mail."""
 _URLS = regex.compile(
     r"(?:https?://|www\.)[^\s'\"<>()\[\]]+|\b[\w.-]+\.\w{2,}/[^\s'\"<>()]*", regex.IGNORECASE
 )

@@ -65,9 +65,26 @@ def command_verbs(text: str) -> frozenset[str]:
     found -= {"let"}
     forms = _ing_forms()
     found |= {forms[m.group(1)] for m in _ing_pattern().finditer(fold(text))}
-    if regex.search(r"\blet\s+[\p{L} .@]{1,40}?\s+know\b", fold(text)):
-        found.add("notify")
+    found |= {verb for idiom, verb in _IDIOMS if idiom.search(fold(text))}
     return frozenset(found)
+
+
+_IDIOMS = tuple(
+    (regex.compile(idiom), verb)
+    for idiom, verb in (
+        (r"\blet\s+(?:[^.;!?]|\.(?=\S)){1,60}?\s+know\b", "notify"),
+        (
+            r"\b(?:drop|shoot|fire off|send off)\b.{1,30}\b(?:line|note|e?-?mail|message)\b",
+            "send",
+        ),
+        (r"\b(?:get|getting) rid of\b", "delete"),
+        (r"\b(?:get|take|throw) (?!(?:me|us|the|an?|my|all)\b).{1,30}\b(?:out of|off)\b", "remove"),
+        (r"\b(?:get|bring|put)\s.{1,30}\b(?:into|onto|on board|in there)\b", "add"),
+        (r"\bfill (?:in|out)\b", "update"),
+        (r"\b(?:sign|set)\s.{0,30}\bup\b", "create"),
+    )
+)
+"""Verbs of more than one word, and the plain verb that means the same."""
 
 
 def forbidden_actions(clause: str) -> list[tuple[str, str]]:
