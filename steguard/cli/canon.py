@@ -45,7 +45,7 @@ StreamOption = Annotated[
 
 def build() -> typer.Typer:
     """The group of commands."""
-    from steguard.cli import canontools
+    from steguard.cli import canontools, canonversions
 
     app = typer.Typer(
         help="Check, read and write Canon messages, prompts and sentences.", no_args_is_help=True
@@ -54,6 +54,7 @@ def build() -> typer.Typer:
     app.command("parse")(parse)
     app.command("render")(render)
     app.command("fmt")(fmt)
+    canonversions.add(app)
     canontools.add(app)
     return app
 
@@ -300,6 +301,11 @@ def show(source: Source, verdict: Verdict, *, err: bool = False) -> None:
         count = f"{verdict.errors} error{'s' if verdict.errors != 1 else ''}"
         line = Text(f"{source.name}: no valid {verdict.kind}: {count}", style="red")
         console.print(line, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON for people and programs."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _report(checked: Sequence[tuple[Source, Verdict]]) -> dict[str, Any]:
