@@ -179,7 +179,7 @@ def test_a_rendered_condition_reads_back(condition: Any) -> None:
 WORDS = st.sampled_from(
     "request report: query: decision: notice: ack: error: fail: if then with within is of selected"
     " occurred received failed because must not cannot and a b_1 a%b a:b %a x=true true x=1 x=2 y= =z 30 seconds 1 second"
-    ' soon please "q r" [n] <int> <x> a. notify 2026-01-31T18:00:00Z < == 10 true'.split(" ")
+    ' soon fast please "q r" [n] <int> <x> a. notify 2026-01-31T18:00:00Z < == 10 true'.split(" ")
 )
 
 
@@ -244,6 +244,8 @@ def test_the_work_grows_with_the_length_only() -> None:
         "quotes": lambda n: "report: x is " + '"' * n,
         "then": lambda n: "if " + "then " * n,
         "negations": lambda n: "must " + "not " * n,
+        "vague": lambda n: "please soon " * n,
+        "values": lambda n: "request x with " + "a=[x] " * n,
     }.items():
         assert grows_linearly(lambda n, make=make: parse_sentence(make(n)), 40), name
     assert grows_linearly(lambda n: parse_condition("a == 1 and " * n), 20)

@@ -207,7 +207,9 @@ class Reader:
             line = self.peek()
         if line is None:
             at = min(self.position(), len(self.text))
-            self.report(at, at, problem("empty-document", "the document is empty", None, ("key",)))
+            if self._lines:
+                why = "the document is empty"
+                self.report(at, at, problem("empty-document", why, None, ("key",)))
             return Fields(at, at, self._number(at) + 1, 1), self._after()
         root = self.fields(line.indent, 0)
         while (line := self.peek()) is not None:

@@ -54,6 +54,7 @@ CODES = {
 
 REQUIRED = FIELDS[:6]
 _ADDRESSES = ("from", "to", "msg_id", "reply_to")
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _SLOT = re.compile(r"<[^<>]*>")
 
 
@@ -117,13 +118,15 @@ class Envelope:
             self._problem((), "no-message", "this is no Canon message", hint, expected)
 
     def _names(self, lost: Iterable[str]) -> None:
-        for key, entry in self._entries.items():
-            if key not in FIELDS:
-                self._unknown(key, entry)
+        hints = [
+            self._unknown(key, entry) for key, entry in self._entries.items() if key not in FIELDS
+        ]
         starts = [line.strip().strip("'\"") for line in lost]
         for key in REQUIRED:
             own = self._own(key)
-            if key not in self._entries and not any(line.startswith(own) for line in starts):
+            spelled_wrong = any(f"'{own}'" in hint for hint in hints)
+            unread = any(line.startswith(own) for line in starts)
+            if key not in self._entries and not spelled_wrong and not unread:
                 why = f"the field '{own}' is missing"
                 self.problems.append(
                     Problem(
@@ -147,19 +150,14 @@ class Envelope:
                 severity=Severity.WARNING,
             )
 
-    def _unknown(self, key: str, entry: Entry) -> None:
-        known = [self._own(name) for name in FIELDS]
-        hint = near(key, known)
-        if not hint:
-            hint = f"Put it below '{self._own('payload')}:', two blanks deeper, or take it out."
-        self._at(
-            entry,
-            "unknown-field",
-            f"'{key}' is no field of a message",
-            hint,
-            tuple(known),
-            at="key",
-        )
+    def _unknown(self, key: str, entry: Entry) -> str:
+        """Report the field; the hint may name a field that is not missing, only misspelled."""
+        known = tuple(self._own(name) for name in FIELDS)
+        elsewhere = f"Put it below '{self._own('payload')}:', two blanks deeper, or take it out."
+        hint = near(key, known) or elsewhere
+        why = f"'{key}' is no field of a message"
+        self._at(entry, "unknown-field", why, hint, known, at="key")
+        return "" if hint is elsewhere else hint
 
     # ---- the fields
 
@@ -379,6 +377,8 @@ class Envelope:
                 self._not_filled(path, text)
                 return kind
             self._problem(path, "bad-type", str(kind), "Write a type, or quote the text.")
+        elif text[0] == "$" and _VARIABLE.fullmatch(text):
+            self._not_filled(path, text)
         elif " " in text and (found := self._lexicon.forbidden_in(text)) is not None:
             advice = self._lexicon.advice(found[0])[1]
             self._problem(

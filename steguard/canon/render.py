@@ -41,7 +41,7 @@ from steguard.canon.model import (
     Within,
 )
 from steguard.canon.scalars import needs_quotes
-from steguard.canon.sentencewalk import is_bare
+from steguard.canon.sentenceslots import is_bare
 from steguard.canon.surfaces import Slot, Surface, Template, Word
 from steguard.canon.surfaces import surface as load_surface
 

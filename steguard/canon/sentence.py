@@ -12,7 +12,8 @@
     [ACTOR] must|must not|cannot VERB TARGET with ... within ...
     if CONDITION then SENTENCE
 
-- Words are separated by blanks; blanks at the ends are dropped. Verbs and keywords are lower case.
+- Words are separated by blanks; blanks at the ends and a byte order mark are dropped. Verbs and
+  keywords are lower case.
 - ``TARGET SUBJECT ATTRIBUTE EVENT ACTION`` and parameter names are names; keywords are no names.
 - A ``VALUE`` is one word without quotes, or text in double quotes. It does not end with
   ``. , ; ! ?``. ``[name]`` is a placeholder and ``<int>`` a type; in quotes both are text.
@@ -44,7 +45,8 @@ from steguard.canon.model import (
     Within,
 )
 from steguard.canon.problems import CanonFinding, finding
-from steguard.canon.sentencewalk import MAX_SENTENCE, Walk
+from steguard.canon.sentencewalk import Walk
+from steguard.canon.sentencewords import MAX_SENTENCE
 from steguard.canon.surfaces import surface as load_surface
 from steguard.types import Severity, Span
 
@@ -66,6 +68,8 @@ def parse_sentence(
 ) -> SentenceResult:
     """The sentence in the text, with every fault. ``language`` is ``en``, ``zh`` or ``ja``."""
     words = lexicon or core()
+    if text[:1] == "\ufeff":
+        text = f" {text[1:]}"
     if language == "en":
         quick = _quick(text, words, words.imperatives)
         if quick is not None:
