@@ -366,3 +366,49 @@ def test_agreement_is_the_same_from_both_sides(mine: set[Version], theirs: set[V
     one, two = Offer(tuple(mine)), Offer(tuple(theirs))
     assert negotiate(one, two).canon == negotiate(two, one).canon
     assert negotiate(one, two).ok is bool(mine & theirs)
+
+
+# ---- any text
+
+PIECES = st.sampled_from(
+    [
+        *text().splitlines(),
+        "  note: x",
+        "within: soon",
+        "reply_to: m-0",
+        "if: a < 1",
+        "if: a <",
+        "---",
+        '  sku: "\\u0007 \\x1b"',
+        "  quantity: [x]",
+        "  quantity: <int>",
+        "payload: {}",
+        "  'a': b",
+        "\t",
+        "action: fail",
+        "action: retry",
+        "from: agent_a",
+        "subject: with",
+        "to: b b",
+        "  tags: []",
+        "#",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14), st.text(max_size=8))
+@settings(max_examples=150)
+def test_no_text_breaks_an_exchange_and_every_ready_answer_is_valid(
+    lines: list[str], junk: str
+) -> None:
+    b = Exchange("agent_b", registry=registry())
+    for sent in ("\n".join(lines), "\n".join([*text().splitlines(), *lines]) + junk):
+        received = b.receive(sent)
+        assert (received.status == "invalid") is any(
+            f.severity == "error" for f in received.findings
+        )
+        if received.answer is not None:
+            written = render_message(received.answer)
+            assert parse_message(written).message == received.answer
+            assert received.answer.sender == "agent_b"
+            assert b.receive(written).answer is None, "a failure never gets a failure"
