@@ -16,7 +16,20 @@ True
 | ``surface`` | the same in Chinese and Japanese |
 | ``grammar`` | the language as GBNF, Lark and regex for constrained decoding |
 | ``raw`` | the exact text, invisible characters by name |
+| ``registry``, ``subjects``, ``compatibility`` | subjects with typed payloads, side by side |
+| ``exchange``, ``tracing``, ``versions`` | what answers what; ids in logs; negotiation |
+| ``prompt``, ``hints`` | ``canon-prompt`` documents; hints that rewrite a free prompt |
+| ``edge`` | a person's sentence to a message, by a guarded model call |
+| ``generate``, ``bridges`` | SQL, HTTP, templates; A2A and MCP |
+| ``verdict``, ``doctor``, ``metrics``, ``mutations`` | checking, trouble, figures |
+
+What stands above the language itself is imported when it is first used.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from steguard.canon.condition import ConditionError, evaluate, parse_condition, to_cel
 from steguard.canon.document import Document, parse_document, parse_documents
@@ -33,32 +46,100 @@ from steguard.canon.render import (
 )
 from steguard.canon.sentence import SentenceResult, parse_sentence, parse_sentences
 
+if TYPE_CHECKING:
+    from steguard.canon.compatibility import compare
+    from steguard.canon.doctor import examine
+    from steguard.canon.edge import to_canon, to_canon_async
+    from steguard.canon.exchange import Exchange, MessageRefused, fail, reply
+    from steguard.canon.generate import load_mapping, render_template, to_http, to_sql, to_template
+    from steguard.canon.hints import advise
+    from steguard.canon.prompt import CanonPrompt, load_prompt, parse_prompt
+    from steguard.canon.registry import Registry
+    from steguard.canon.tracing import MessageFilter, handling
+    from steguard.canon.verdict import judge
+    from steguard.canon.versions import negotiate, offer
+
+_LATER = {
+    "compare": "compatibility",
+    "examine": "doctor",
+    "to_canon": "edge",
+    "to_canon_async": "edge",
+    "Exchange": "exchange",
+    "MessageRefused": "exchange",
+    "fail": "exchange",
+    "reply": "exchange",
+    "load_mapping": "generate",
+    "render_template": "generate",
+    "to_http": "generate",
+    "to_sql": "generate",
+    "to_template": "generate",
+    "advise": "hints",
+    "CanonPrompt": "prompt",
+    "load_prompt": "prompt",
+    "parse_prompt": "prompt",
+    "Registry": "registry",
+    "MessageFilter": "tracing",
+    "handling": "tracing",
+    "judge": "verdict",
+    "negotiate": "versions",
+    "offer": "versions",
+}
+
 __all__ = [
     "CanonFinding",
+    "CanonPrompt",
     "ConditionError",
     "Document",
+    "Exchange",
     "Lexicon",
     "Message",
+    "MessageFilter",
+    "MessageRefused",
     "ParseResult",
     "Placeholder",
     "Problem",
+    "Registry",
     "SentenceResult",
     "TypeRef",
     "Version",
     "Within",
+    "advise",
+    "compare",
     "evaluate",
+    "examine",
+    "fail",
+    "handling",
+    "judge",
     "load_lexicon",
+    "load_mapping",
+    "load_prompt",
     "message_from_json",
     "message_json",
+    "negotiate",
+    "offer",
     "parse_condition",
     "parse_document",
     "parse_documents",
     "parse_message",
     "parse_messages",
+    "parse_prompt",
     "parse_sentence",
     "parse_sentences",
     "render_condition",
     "render_message",
     "render_sentence",
+    "render_template",
+    "reply",
+    "to_canon",
+    "to_canon_async",
     "to_cel",
+    "to_http",
+    "to_sql",
+    "to_template",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
