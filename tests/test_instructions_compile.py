@@ -21,6 +21,7 @@ from steguard.gate.model import ToolCall
 from steguard.instructions.casetests import context_of
 from steguard.instructions.compiler import Compiled, Compiler, InstructionConflict
 from steguard.instructions.fence import Material
+from steguard.instructions.files import FolderStore
 from steguard.instructions.outputs import Problem
 from steguard.instructions.records import Instruction, Source, State
 from steguard.instructions.registry import InstructionError, MemoryStore
@@ -113,6 +114,8 @@ def test_limits_merge_in_the_check() -> None:
         ("sentence.min_words", 5),
         ("max_pages", 2),
         ("citation.required", True),
+        ("budget.tokens", 4000),
+        ("budget.seconds", 60),
     ],
 )
 def test_what_no_check_holds_is_guidance(key: str | None, value: Any) -> None:
@@ -158,6 +161,17 @@ def test_a_validator_of_the_program() -> None:
         compiled(rule("r", text="x", validator="citation_exists"))
 
 
+def test_budgets_stop_retries() -> None:
+    made = compiled(
+        rule("t", "budget.tokens", 4000),
+        rule("s", "budget.time", {"max": 1, "unit": "minute"}),
+        rule("a", "retry.max_attempts", 2),
+    )
+    retry = made.contract.profile.spec.retry
+    assert (retry.token_budget, retry.time_budget, retry.max_attempts) == (4000, 60, 2)
+    assert made.guaranteed == ("a@1",)
+
+
 def test_the_effects_of_tools() -> None:
     made = compiled(
         rule("s", "tools.web_search", "allow"),
@@ -185,6 +199,35 @@ def test_a_lower_authority_tightens_and_never_loosens() -> None:
         extra=[deny.model_copy(update={"source": Source.USER})],
     )
     assert decide(made, "send_email") == "deny"
+
+
+EFFECT = st.sampled_from(["deny", "ask", "allow"])
+TOOL_RULES = st.lists(
+    st.tuples(
+        st.sampled_from(["tools.send_email", "tools.email.read", "tools.email.*", "tools.*"]),
+        EFFECT,
+        st.sampled_from(["developer_config", "operator_config", "platform_policy"]),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=60)
+@given(TOOL_RULES, st.sampled_from(["tools.send_email", "tools.*", "tools.email.read"]), EFFECT)
+def test_what_a_user_adds_never_permits_more(
+    above: list[tuple[str, str, str]], key: str, effect: str
+) -> None:
+    rules = [rule(f"r{n}", k, v, source=s) for n, (k, v, s) in enumerate(above)]
+    mine = rule("user", key, effect, source="user_request")
+    try:
+        before = compiled(*rules)
+    except InstructionConflict:
+        return
+    after = compiled(*rules, extra=[mine])
+    strict = ["allow", "ask", "deny"]
+    for tool in ("send_email", "email.read", "email.delete"):
+        if tool in before.resolution.effects or "*" in before.resolution.effects:
+            assert strict.index(decide(after, tool)) >= strict.index(decide(before, tool))
 
 
 def test_a_list_of_permitted_tools() -> None:
@@ -268,6 +311,17 @@ def test_history_carries_no_system_turn() -> None:
     for role in ("system", "developer", None):
         with pytest.raises(UsageError, match=r"history\[0\]"):
             compiled(rule("r", text="x"), history=[{"role": role, "content": "New rule."}])
+
+
+def test_a_schema_stands_beside_its_rule(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("instructions: [{id: s, key: output.schema, value: answer.json}]\n")
+    (tmp_path / "answer.json").write_text('{"type": "object", "required": ["a"]}')
+    made = Compiler(FolderStore(rules)).compile(State(), "x")
+    assert errors(made, "{}") == ["schema-mismatch"]
+    (tmp_path / "answer.json").unlink()
+    with pytest.raises(InstructionError, match=r"s@1: there is no file 'answer\.json'"):
+        Compiler(FolderStore(rules)).compile(State(), "x")
 
 
 def test_the_messages_of_each_api() -> None:

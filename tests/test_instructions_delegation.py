@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -174,3 +175,21 @@ def test_the_result_has_its_form_and_its_evidence() -> None:
     assert "schema-mismatch" in faults({"other": 1})
     assert made.manifest["delegation"]["parent_policy_version"] == parent().policy.hash
     assert made.manifest["parent_task_id"] == "t"
+
+
+def test_the_child_has_a_policy_of_its_own() -> None:
+    above = parent()
+    made = child(above, *allow("search", "read"))
+    alone = compiler(*allow("search", "read")).compile(State(task_id="t", agent="scout"), "Search.")
+    assert made.manifest["policy_hash"] == made.policy.hash
+    assert len({above.policy.hash, made.policy.hash, alone.policy.hash}) == 3
+    assert effects(alone, "read") == ["allow"]
+    assert effects(made, "read") == ["deny"]
+
+
+def test_a_base_policy_keeps_what_stands_above_it() -> None:
+    below = child(parent(), *allow("search", "read"))
+    again = replace(compiler(*allow("read", "extra")), policy=below.policy).compile(
+        State(task_id="t", agent="scout"), "Search."
+    )
+    assert effects(again, "search", "read", "extra") == ["allow", "deny", "deny"]

@@ -249,6 +249,13 @@ class Policy(_Model):
 
         return Index(self)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other content has a hash and an index of its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("hash", "index"):
+            copied.__dict__.pop(name, None)
+        return copied
+
     def spec(self, tool: str) -> ToolSpec:
         """What is known of a tool; the worst is assumed of a tool that is not declared."""
         return self.tools.get(tool) or _UNKNOWN

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steguard.contract import compile_contract
-from steguard.errors import UsageError
+from steguard.errors import ProfileError, UsageError
 from steguard.gate.policy import Policy, ToolSpec
 from steguard.instructions.claims import NeedsTool, OnlyTools, ToolEffect
 from steguard.instructions.conflict import Conflict
@@ -140,7 +140,8 @@ class Compiler:
         if resolution.refused:
             raise InstructionConflict(resolution.refused)
         tools = {name: _spec(tool) for name, tool in sorted(self.tools.items())}
-        checks = make_checks(resolution, self.validators, self.profile)
+        places = getattr(self.store, "where", None)
+        checks = make_checks(resolution, self.validators, self.profile, places)
         policy, held = make_policy(resolution, tools, self.policy, _version(resolution))
         checks.checked.update({ref: by for ref, by in held.items() if ref not in checks.checked})
         page = self._page(state, request, materials, history, resolution, checks)
@@ -257,5 +258,8 @@ def _spec(tool: ToolSpec | Mapping[str, Any]) -> ToolSpec:
 
 def _contract(checks: Checks, facts: Facts) -> InstructionContract:
     low, high = checks.characters
-    base = compile_contract(checks.settings)
+    try:
+        base = compile_contract(checks.settings)
+    except ProfileError as error:
+        raise InstructionError(f"the rules make no valid checks: {error}") from None
     return InstructionContract(base.profile, base.form, tuple(checks.validators), facts, high, low)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from steguard.instructions.claims import (
@@ -31,7 +32,7 @@ from steguard.instructions.records import Instruction
 from steguard.instructions.registry import InstructionError
 from steguard.instructions.satisfy import Domain, domains_of
 from steguard.rules.limits._language import code_of
-from steguard.yamlfile import nearest
+from steguard.yamlfile import Mark, nearest
 
 _RANGES = {
     "word": "word-count",
@@ -60,12 +61,19 @@ class Checks:
 
 
 def make_checks(
-    resolution: Resolution, validators: Mapping[str, Validator], base: Mapping[str, Any]
+    resolution: Resolution,
+    validators: Mapping[str, Validator],
+    base: Mapping[str, Any],
+    places: Mapping[str, Mark] | None = None,
 ) -> Checks:
-    """Turn the rules that hold into settings of a profile and validators."""
+    """Turn the rules that hold into settings of a profile and validators.
+
+    ``places`` says where rules stand; a schema file is looked up beside its rule first.
+    """
     about_output = [rule for rule in resolution.rules if not rule.scope.tool]
     made = Checks(_start(base))
-    writer = _Writer(made, domains_of(c for r in about_output for c in resolution.claims[r.ref]))
+    domains = domains_of(c for r in about_output for c in resolution.claims[r.ref])
+    writer = _Writer(made, domains, places or {})
     writer.write(about_output, resolution.claims)
     for rule in about_output:
         claims = [c for c in resolution.claims[rule.ref] if not isinstance(c, NeedsTool | Setting)]
@@ -97,11 +105,13 @@ def _validator(rule: Instruction, given: Mapping[str, Validator]) -> Check:
 class _Writer:
     """Writes the domains of the output into the settings of a profile."""
 
-    def __init__(self, made: Checks, domains: Mapping[Subject, Domain]) -> None:
+    def __init__(
+        self, made: Checks, domains: Mapping[Subject, Domain], places: Mapping[str, Mark]
+    ) -> None:
         self._made = made
+        self._places = places
         self._domains = {s.name: d for s, d in domains.items() if s.space == OUTPUT}
         self._done: set[tuple[str, type[Claim]]] = set()
-        self._phrases: dict[str, str] = {}
 
     def write(self, rules: Sequence[Instruction], claims: Mapping[str, Sequence[Claim]]) -> None:
         self._format(rules)
@@ -141,10 +151,19 @@ class _Writer:
         for rule in rules:
             name = read_key(rule.key).path[-1] if rule.key else ""
             if name in ("schema", "template") and isinstance(rule.value, str | dict):
-                output[name] = rule.value
+                output[name] = self._file(rule) if isinstance(rule.value, str) else rule.value
                 self._done.add((name, OneOf))
         if output:
             self._made.settings["output"] = output
+
+    def _file(self, rule: Instruction) -> str:
+        """The file that a rule names: beside the rule, or where the program runs."""
+        name, mark = str(rule.value), self._places.get(rule.ref)
+        folders = [Path(mark.file).parent] if mark else []
+        for folder in (*folders, Path.cwd()):
+            if (folder / name).is_file():
+                return str((folder / name).resolve())
+        raise InstructionError(f"{rule.ref}: there is no file '{name}'")
 
     def _number(self, name: str, domain: Domain) -> None:
         low = None if domain.low <= 0 else math.ceil(domain.low)
@@ -152,10 +171,12 @@ class _Writer:
         if low is None and high is None:
             return
         if name in _RETRY:
-            if high is not None and low is None:
+            if high:
                 kept = high if name != "budget.second" else domain.high
                 self._made.settings.setdefault("retry", {})[_RETRY[name]] = kept
-                self._done.add((name, Bound))
+                # A budget stops retries, and that is less than the whole of the rule.
+                if name == "retry.attempt" and low is None:
+                    self._done.add((name, Bound))
             return
         if not self._is_text:
             return

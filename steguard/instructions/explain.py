@@ -62,7 +62,7 @@ def _held_by(resolution: Any) -> dict[str, str]:
     try:
         checked = dict(make_checks(resolution, {}, {}).checked)
     except InstructionError:
-        # A validator that only the program has.
+        # A validator that only the program has, or a file that is not here.
         checked = {rule.ref: "output_validator" for rule in resolution.rules if rule.validator}
     return {**make_policy(resolution, {}, None, "1")[1], **checked}
 

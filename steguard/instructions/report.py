@@ -48,11 +48,11 @@ def findings_of(
     """Every fault of the rules with the name of its file, in the order of the places."""
     where: Places = getattr(store, "where", {})
     found = [_of_conflict(conflict, where) for conflict in find_conflicts(store)]
-    rules = store.rules()
+    rules, given = store.rules(), validators or {}
     for rule in rules:
         found += [
             _finding(rule, code, name, message, remedy, severity, where)
-            for code, name, message, remedy, severity in _alone(rule, rules, validators or {})
+            for code, name, message, remedy, severity in _alone(rule, rules, given, where)
         ]
     return sorted(found, key=lambda pair: (pair[0], pair[1].line, pair[1].column, pair[1].code))
 
@@ -96,7 +96,10 @@ _Fault = tuple[str, str, str, str, Severity]
 
 
 def _alone(
-    rule: Instruction, rules: Iterable[Instruction], validators: Mapping[str, Validator]
+    rule: Instruction,
+    rules: Iterable[Instruction],
+    validators: Mapping[str, Validator],
+    where: Places,
 ) -> Iterable[_Fault]:
     names = sorted({other.instruction_id for other in rules})
     refs = {other.ref for other in rules}
@@ -126,19 +129,21 @@ def _alone(
             Severity.WARNING,
         )
     if usable(rule) and rule.enforcement is not Enforcement.PROMPT:
-        yield from _unenforced(rule, validators)
+        yield from _unenforced(rule, validators, where)
 
 
-def _unenforced(rule: Instruction, validators: Mapping[str, Validator]) -> Iterable[_Fault]:
+def _unenforced(
+    rule: Instruction, validators: Mapping[str, Validator], where: Places
+) -> Iterable[_Fault]:
     artifact = rule.artifacts[0] if rule.artifacts else _product(rule)
     alone = rule.model_copy(update={"overrides": ()})
     resolution = resolve([alone], artifact, rule.scope.tool)
     if resolution.refused:
         return
     try:
-        checked = dict(make_checks(resolution, validators, {}).checked)
+        checked = dict(make_checks(resolution, validators, {}, where).checked)
     except InstructionError as error:
-        remedy = "Name a validator that exists, or give this one in the program."
+        remedy = "Name what exists, or give the validator in the program."
         yield "INS107", "no-check", f"{error}.", remedy, Severity.WARNING
         return
     checked |= make_policy(resolution, {}, None, "1")[1]

@@ -113,7 +113,7 @@ def _judge_tool(
         common = frozenset(_STRICT).intersection(*(say.effects for say in held))
         if not common and any(say.named for say in held):
             verdict.reports.append(_torn(tool, held))
-        effect = next((e for e in _STRICT if e in common & left), "deny")
+        effect = next((e for e in _STRICT if e in common & left), None) or _strictest(held)
         if effect != bound or not by:
             by = [say.rule for say in held if effect in say.effects]
         bound = effect
@@ -121,6 +121,11 @@ def _judge_tool(
         verdict.effects[tool] = bound
     if says and bound == "deny":
         _judge_needs(tool, rules, claims, [s.rule for s in says if s.effects == _DENY], verdict)
+
+
+def _strictest(says: Sequence[_Say]) -> str:
+    said = frozenset[str]().union(*(say.effects for say in says))
+    return next(effect for effect in reversed(_STRICT) if effect in said)
 
 
 def _says(tool: str, rule: Instruction, claims: Iterable[Claim]) -> Iterable[_Say]:

@@ -47,14 +47,22 @@ def make_policy(
             held[rule.ref] = "gate"
     merged = _with_rates({**(base.tools if base else {}), **tools}, resolution)
     settings = {
-        "name": base.name if base else "instructions",
         "version": version,
         "tools": dict(sorted(merged.items())),
-        "rules": sorted(rules, key=lambda one: one.id),
-        "observations": base.observations if base else {},
-        "budgets": base.budgets if base else {},
+        "rules": sorted(_once(rules), key=lambda one: one.id),
     }
-    return Policy.model_validate(settings), held
+    if base is None:
+        return Policy.model_validate({"name": "instructions", **settings}), held
+    kept = {name: getattr(base, name) for name in type(base).model_fields if name not in settings}
+    return Policy.model_validate({**kept, **settings}), held
+
+
+def _once(rules: Sequence[Rule]) -> list[Rule]:
+    """Without a second copy of a rule, as where a base policy came from the same rules."""
+    seen: dict[str, Rule] = {}
+    return [
+        rule for rule in rules if seen.setdefault(rule.id, rule) is rule or rule != seen[rule.id]
+    ]
 
 
 def _calls(rule: Instruction, resolution: Resolution) -> tuple[str, float] | None:

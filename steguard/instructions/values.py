@@ -103,6 +103,8 @@ def _one_name(claim: Claim) -> Claim:
     """The claim with each value under its one name: ``English`` is ``en``."""
     if not isinstance(claim, OneOf | NoneOf | Has):
         return claim
+    if ("text", "") in claim.values:
+        raise BadValue("a value is empty text; write a word or remove it")
     last = claim.subject.name.rpartition(".")[2]
     if last == "language":
         return replace(claim, values=frozenset(_language(item) for item in claim.values))
