@@ -17,7 +17,6 @@ from steguard.gate.model import (
     Step,
     ToolCall,
     Trust,
-    Value,
 )
 from steguard.gate.policy import Policy, Rule, ToolSpec
 from steguard.gate.policyfile import PolicyError, load_policy, parse_policy
@@ -37,7 +36,6 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "Trust",
-    "Value",
     "load_policy",
     "parse_policy",
 ]

@@ -16,6 +16,7 @@ from steguard.gate.arguments import NO
 from steguard.gate.delegation import breach
 from steguard.gate.index import CompiledRule, Index, Matched, ToolIndex
 from steguard.gate.model import (
+    STRENGTH,
     Check,
     Context,
     Decision,
@@ -108,7 +109,7 @@ class _Chain:
                 continue
             if one.rule.effect is Effect.DENY and not self.explain:
                 return self._forbidden(one)
-            if best is None or _RANK[matched.effect] > _RANK[best[0].effect]:
+            if best is None or STRENGTH[matched.effect] > STRENGTH[best[0].effect]:
                 best = matched, one
         if best is not None and best[1].rule.effect is Effect.DENY:
             return self._forbidden(best[1])
@@ -188,7 +189,7 @@ class _Chain:
         if refusal is not None:
             return self.deny(Step.SCOPE, refusal)
         above = decide(delegation.policy, self.call, self.context, explain=self.explain)
-        stronger = above if _RANK[above.effect] > _RANK[own.effect] else own
+        stronger = above if STRENGTH[above.effect] > STRENGTH[own.effect] else own
         return replace(
             stronger,
             digest=own.digest,
@@ -241,9 +242,6 @@ class _Chain:
 
     def _side_effect(self) -> SideEffect:
         return self.policy.spec(self.call.name).side_effect
-
-
-_RANK = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
 
 def _nearer(matched: Matched, near: tuple[Matched, CompiledRule] | None) -> bool:

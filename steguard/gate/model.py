@@ -94,28 +94,6 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """One value that the model has seen, and where it stood.
-
-    ``tool`` and ``pointer`` (RFC 6901) name the field of an observation.
-    """
-
-    data: Any
-    source: Source
-    trust: Trust = Trust.SYSTEM
-    tool: str = ""
-    pointer: str = ""
-
-    def where(self) -> str:
-        """A short name of the place, for a report."""
-        if self.source in (Source.USER_REQUEST, Source.TRUSTED_CONFIG):
-            return self.source.value
-        place = f"{self.source.value}:{self.tool}" if self.tool else self.source.value
-        place += f"#{self.pointer}" if self.pointer else ""
-        return f"{place} ({self.trust.value})"
-
-
-@dataclass(frozen=True, slots=True)
 class Observation:
     """What one tool gave back: plain data, or text.
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import regex
 from jsonschema import Draft202012Validator, ValidationError, validators
 from jsonschema.exceptions import SchemaError
 
-from steguard.gate.arguments import TIMEOUT, is_type
+from steguard.gate.arguments import is_type, whole
 
 Fault = tuple[str, str]
 """JSON pointer and message."""
@@ -171,10 +170,10 @@ def _limit(
 
 
 def _pattern(schema: Any) -> Test:
-    compiled = regex.compile(schema["pattern"])
+    matches = whole(schema["pattern"])
 
     def test(value: Any, at: str) -> Fault | None:
-        if not isinstance(value, str) or compiled.fullmatch(value, timeout=TIMEOUT):
+        if not isinstance(value, str) or matches(value):
             return None
         return at, "does not match the pattern as a whole"
 
@@ -202,7 +201,7 @@ _MAKERS: dict[str, Callable[[Any], Test]] = {
 
 
 def _whole_pattern(_v: Any, pattern: str, value: Any, _s: Any) -> Iterator[ValidationError]:
-    if isinstance(value, str) and not regex.fullmatch(pattern, value, timeout=TIMEOUT):
+    if isinstance(value, str) and not whole(pattern)(value):
         yield ValidationError("does not match the pattern as a whole")
 
 
