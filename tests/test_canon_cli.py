@@ -521,6 +521,14 @@ def test_an_example_says_what_did_not_hold(capsys: pytest.CaptureFixture[str]) -
     assert "[FAILED] one is two" in capsys.readouterr().out
 
 
+def test_every_public_name_is_there() -> None:
+    import steguard.canon as public
+
+    assert all(getattr(public, name) is not None for name in public.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        public.nothing  # noqa: B018
+
+
 def test_the_command_line_stays_quick_without_canon() -> None:
     code = (
         "import sys; from steguard.cli.app import build; build();"

@@ -72,6 +72,13 @@ def test_every_fault_of_a_prompt_is_told_at_once() -> None:
     assert len(parse_prompt(text).findings) == 3
 
 
+@pytest.mark.parametrize("text", ["", "Please summarize the notes.\n", "- a\n- b\n", "\t"])
+def test_free_text_is_no_prompt_and_gets_the_way_to_one(text: str) -> None:
+    findings = parse_prompt(text).findings
+    (finding,) = [f for f in findings if f.rule == "no-prompt"]
+    assert "hints --draft" in (finding.suggestion or "")
+
+
 # ---- rendering
 
 

@@ -26,7 +26,7 @@ from steguard.canon.problems import CanonFinding
 from steguard.canon.promptcheck import conflicts
 from steguard.canon.promptreader import SpecReader
 from steguard.canon.promptrules import guardrail_lines, known_terms, profile_of
-from steguard.canon.promptspec import PromptSpec
+from steguard.canon.promptspec import PromptSpec, fault
 from steguard.contract import Contract, compile_contract
 from steguard.errors import ProfileError, UsageError
 from steguard.profile import load_profile
@@ -62,13 +62,23 @@ def parse_prompt(
     spec = reader.read()
     problems = reader.problems + list(conflicts(spec, lambda path: document.node(path).line))
     findings = [*document.findings, *(document.finding(problem) for problem in problems)]
-    if not document.root.entries and document.findings:
-        findings = list(document.findings)
+    if not document.root.entries:
+        findings = [*document.findings, document.finding(_NO_PROMPT)]
     findings.sort(key=lambda f: (f.start, f.end, f.code))
     result = PromptResult(None, tuple(findings), document)
     if not result.ok:
         return result
     return replace(result, prompt=CanonPrompt(spec, text, dict(bound or {}), lexicon))
+
+
+_NO_PROMPT = fault(
+    "no-prompt",
+    (),
+    "This is no Canon prompt.",
+    "Start with 'canon-prompt: v1.0', or let 'steguard canon hints --draft' write one.",
+    start=0,
+    end=0,
+)
 
 
 def load_prompt(source: str | FilePath, **bound: str) -> CanonPrompt:
