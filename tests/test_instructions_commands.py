@@ -21,7 +21,7 @@ instructions:
   - {id: tone, key: tone, value: formal, text: Write in a formal tone., scope: {stage: report}}
   - {id: short, key: report.max_words, value: 3, text: Write 3 words., enforcement: output_validator}
   - {id: mail, key: tools.send_email, value: ask, kind: permission, text: Ask before you send.}
-  - {id: later, text: Soon., status: DRAFT}
+  - {id: later, text: Write a title., status: DRAFT}
 cases:
   - {case_id: asks, instruction_id: mail, given: {call: {tool: send_email}}, expected: {effect: ask}}
   - {case_id: short, instruction_id: short, given: {state: {artifact: report}, answer: one two three four}, expected: {passed: false, findings: [word-count]}}
@@ -108,6 +108,15 @@ def test_warnings_do_not_fail(
     status, out, _ = steguard(capsys, "check")
     assert status == 0
     assert f"warning {code}" in out
+
+
+def test_the_style_of_the_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert steguard(capsys, "check", "-p", "strict")[:2] == (0, "4 rules, 0 errors, 0 warnings\n")
+    add(folder, "{id: n, text: The file should be closed.}")
+    code, out, _ = steguard(capsys, "check", "-p", "strict")
+    assert code == 0
+    assert "rules.yaml:7:6: warning SG101 banned-words: n@1: 'should'" in out
+    assert steguard(capsys, "check", "-p", "strct")[0] == 2
 
 
 def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

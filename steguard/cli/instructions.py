@@ -24,10 +24,6 @@ Rules = Annotated[
     list[str] | None,
     typer.Argument(help="Folders or files of rules, or one database URL. Default: instructions/."),
 ]
-From = Annotated[
-    list[str] | None,
-    typer.Option("--from", help="Folders or files of rules, or a database URL."),
-]
 Format = Annotated[str, typer.Option("--format", "-f", help="text or json.")]
 Where = Annotated[
     list[str] | None,
@@ -59,6 +55,10 @@ def build() -> typer.Typer:
 def check(
     rules: Rules = None,
     format: Format = "text",
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", "-p", help="Check the texts of the rules with this profile too."),
+    ] = None,
     publish: Annotated[
         bool, typer.Option("--publish", help="Keep the hash of each version in history.jsonl.")
     ] = False,
@@ -66,10 +66,12 @@ def check(
     """Find faults and contradictions. Exit status: 0 none, 1 errors, 2 unreadable files."""
     _require_format(format)
     from steguard.instructions.files import FolderStore
-    from steguard.instructions.report import findings_of
+    from steguard.instructions.report import findings_of, style_of
 
     store = _open(rules)
     found = findings_of(store)
+    if profile:
+        found += style_of(store, profile)
     errors = sum(finding.severity is Severity.ERROR for _, finding in found)
     if format == "json":
         rows = [{"file": file, **finding.to_dict()} for file, finding in found]

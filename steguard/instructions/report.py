@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from steguard.contract import compile_contract
 from steguard.instructions.conflict import Conflict, ConflictKind, line
 from steguard.instructions.conflicts import resolve
 from steguard.instructions.enforce import make_checks
@@ -55,6 +56,27 @@ def findings_of(
             for code, name, message, remedy, severity in _alone(rule, rules, given, where)
         ]
     return sorted(found, key=lambda pair: (pair[0], pair[1].line, pair[1].column, pair[1].code))
+
+
+def style_of(store: InstructionStore, profile: str) -> list[tuple[str, Finding]]:
+    """What a profile finds in the texts of rules: a model answers in the style that it reads."""
+    contract = compile_contract(profile)
+    where: Places = getattr(store, "where", {})
+    found = []
+    for rule in store.rules():
+        for text in filter(None, (rule.text, rule.short)):
+            for fault in contract.check(text).findings:
+                file, finding = _finding(
+                    rule,
+                    fault.code,
+                    fault.rule,
+                    f"{rule.ref}: {fault.excerpt!r}: {fault.message}",
+                    fault.suggestion or "Write it in another way.",
+                    Severity.WARNING,
+                    where,
+                )
+                found.append((file, finding))
+    return found
 
 
 def _of_conflict(conflict: Conflict, where: Places) -> tuple[str, Finding]:
