@@ -5,60 +5,16 @@ from __future__ import annotations
 import re
 
 from steguard.canon import chars, scalars
+from steguard.canon.docfaults import KEY, is_item, key_fault, problem
 from steguard.canon.model import MAX_NAME
 from steguard.canon.nodes import BAD, AnyNode, Entry, Fields, Items, Scalar
 from steguard.canon.problems import CanonFinding, Problem, finding
-from steguard.types import Severity
 
-_WIDE = "\uff1a"
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 16
 
-CODES = {
-    "text-too-long": "CAN101",
-    "refused-character": "CAN102",
-    "no-key": "CAN103",
-    "space-before-colon": "CAN104",
-    "no-space-after-colon": "CAN105",
-    "duplicate-key": "CAN106",
-    "empty-value": "CAN107",
-    "indentation": "CAN108",
-    "multi-line-value": "CAN109",
-    "colon-in-value": "CAN110",
-    "yaml-indicator": "CAN111",
-    "anchor": "CAN112",
-    "tag": "CAN113",
-    "flow-mapping": "CAN114",
-    "bad-quotes": "CAN115",
-    "bad-escape": "CAN116",
-    "bad-list": "CAN117",
-    "bad-block": "CAN118",
-    "comment": "CAN119",
-    "marker": "CAN120",
-    "one-document": "CAN121",
-    "too-deep": "CAN122",
-    "bad-key": "CAN123",
-    "value-too-long": "CAN124",
-    "blank-at-edge": "CAN125",
-    "empty-document": "CAN126",
-}
-
-_KEY = re.compile(r'(\w[\w.-]*|"(?:[^"\\]|\\.)*")( *):(?: +(.*)|())$')
-_LOOSE_KEY = re.compile(r"([^\s:\"'#\[\]{}][^\s:]*(?: [^\s:]+){0,3})( *):(?:\s|$)")
-_TIGHT_KEY = re.compile(r"(\w[\w.-]*):(?=\S)")
 _PLACEHOLDER = re.compile(r"\[ *[^\W\d][\w.-]* *\](?: |$)")
 _MARKER = re.compile(r"--- *")
-
-
-def problem(
-    rule: str,
-    message: str,
-    suggestion: str | None = None,
-    expected: tuple[str, ...] = (),
-    severity: Severity = Severity.ERROR,
-) -> Problem:
-    """A document fault, with the code of its rule."""
-    return Problem((), CODES[rule], rule, message, suggestion, expected, severity)
 
 
 class Line:
@@ -275,7 +231,7 @@ class Reader:
         if isinstance(last, Scalar) and last.style == BAD:
             self.take()
             return
-        key_below = _KEY.match(line.content) is not None
+        key_below = KEY.match(line.content) is not None
         if isinstance(last, Scalar) and last.style == "plain" and not key_below:
             fault = problem(
                 "multi-line-value",
@@ -288,7 +244,7 @@ class Reader:
         self.take()
 
     def _entry(self, line: Line, depth: int) -> Entry | None:
-        found = _KEY.match(line.content)
+        found = KEY.match(line.content)
         self.take()
         if found is None or found[2]:
             self._no_key(line)
@@ -344,7 +300,7 @@ class Reader:
         below = self.peek()
         if below is None or below.indent < line.indent:
             return None
-        listed = _is_item(below.content)
+        listed = is_item(below.content)
         if below.indent == line.indent and not listed:
             return None
         if depth + 1 > MAX_DEPTH:
@@ -367,7 +323,7 @@ class Reader:
                 self._misplaced(line)
                 self.take()
                 continue
-            if not _is_item(line.content):
+            if not is_item(line.content):
                 break
             item = self._item(line, depth)
             made.items.append(item)
@@ -384,11 +340,11 @@ class Reader:
             why = "the item is empty"
             self.report(at, at, problem("empty-value", why, "Write it behind '- '.", ("value",)))
             return Scalar(at, at, line.number + 1, line.indent + 1, style=BAD)
-        if _is_item(rest) or (rest[0] == "[" and not _PLACEHOLDER.match(rest)):
+        if is_item(rest) or (rest[0] == "[" and not _PLACEHOLDER.match(rest)):
             why = "a list holds text, placeholders or mappings, not lists"
             self.report(at, at + len(rest), problem("bad-list", why, "Make it a mapping."))
             return Scalar(at, at + len(rest), line.number + 1, line.indent + 1, style=BAD)
-        found = _KEY.match(rest)
+        found = KEY.match(rest)
         if found is not None and depth < MAX_DEPTH:
             inner = Line(line.number, line.start, line.indent + shift, rest)
             self.put_back(inner)
@@ -419,56 +375,12 @@ class Reader:
             self._next += 1
         return lines, indent, end
 
-    # ---- keys that are none
-
     def _no_key(self, line: Line) -> None:
-        content, at = line.content, line.at
-        fault = problem(
-            "no-key", "this line is no 'key: value'", "Write 'key: value'.", ("key", "comment")
-        )
-        start, end = at, at + len(content)
-        if re.match(r"-{2,}|\.\.\.|%", content) and line.indent == 0:
-            hint = "Write '---' alone on a line between two documents, or take the line out."
-            fault = problem("marker", f"'{content}' is no document marker", hint)
-        elif content.startswith("<<:"):
-            fault = problem("anchor", "merge keys do not exist", "Write the fields.")
-        elif content[0] in "&*!":
-            fault = problem("anchor", "anchors, aliases and tags do not exist", "Write the text.")
-        elif content[0] == "?" and content[1:2] in ("", " "):
-            fault = problem("no-key", "complex keys do not exist", "Write 'key: value'.", ("key",))
-        elif _is_item(content):
-            fault = problem(
-                "no-key", "a list stands below a key", "Write 'key:' above it.", ("key",)
-            )
-        elif content.startswith("```"):
-            fault = problem("no-key", "a fence of Markdown is no Canon", "Take the line out.")
-        elif "\uff1a" in content:
-            fault = problem("no-key", f"{chars.describe(_WIDE)} is no ':'", "Write ': '.", ("key",))
-        elif content[0] == "{":
-            fault = problem("flow-mapping", "flow mappings are refused", "Write one key a line.")
-        elif content[0] == "'":
-            fault = problem("bad-key", "a quoted key has double quotes", 'Write "key": value.')
-        elif found := _TIGHT_KEY.match(content):
-            start, end = at + found.end(), at + found.end() + 1
-            fault = problem(
-                "no-space-after-colon", "a blank is missing", "Write a blank after ':'."
-            )
-        elif found := _LOOSE_KEY.match(content):
-            start, end = at, at + found.end(1)
-            if found[2] and _KEY.match(found[1] + ": x"):
-                start, end = at + found.start(2), at + found.end(2)
-                fault = problem("space-before-colon", "a blank stands before ':'", "Take it out.")
-            else:
-                hint = "Write a name of letters, digits and '_', or quote the key."
-                fault = problem("bad-key", f"'{found[1]}' is no key", hint, ("key",))
-        self.report(start, end, fault)
+        start, end, fault = key_fault(line.content, line.indent)
+        self.report(line.at + start, line.at + end, fault)
         self._skip_below(line)
 
     def _skip_below(self, line: Line) -> None:
         """Leave out what stands below a line that could not be read: it has no place."""
         while (below := self.peek()) is not None and below.indent > line.indent:
             self.take()
-
-
-def _is_item(content: str) -> bool:
-    return content[0] == "-" and content[1:2] in ("", " ")

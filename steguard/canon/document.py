@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from steguard.canon.docreader import Reader, problem
+from steguard.canon.docfaults import problem
+from steguard.canon.docreader import Reader
 from steguard.canon.nodes import AnyNode, Entry, Fields, Items, Scalar
 from steguard.canon.problems import CanonFinding, Path, Problem, finding
 from steguard.types import Severity

@@ -7,6 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from steguard.canon import chars
+from steguard.canon.docfaults import problem
 from steguard.canon.nodes import BAD, AnyNode, Fields, Items, Scalar
 
 if TYPE_CHECKING:
@@ -261,6 +262,4 @@ def _scalar(line: Line, at: int, length: int, text: str, style: str) -> Scalar:
 
 
 def _report(reader: Reader, start: int, end: int, rule: str, message: str, hint: str) -> None:
-    from steguard.canon.docreader import problem
-
     reader.report(start, end, problem(rule, message, hint))
