@@ -151,6 +151,12 @@ def test_a_change_of_every_row_is_refused(kind: Any) -> None:
         to_sql(built(sku="A", quantity=1), plan)
 
 
+def test_a_table_can_stand_in_a_schema() -> None:
+    mapping = read_mapping(MAPPING.replace("select: inventory", "select: shop.inventory"))
+    statement: Any = to_sql(message(), mapping)
+    assert "FROM shop.inventory" in str(statement.compile())
+
+
 def test_insert_and_in(database: Any) -> None:
     plan = SqlMapping("insert", "inventory", values={"sku": "sku", "available": "quantity"})
     database.execute(to_sql(built(sku="C", quantity=9), plan))
@@ -222,6 +228,7 @@ def test_an_address_comes_from_the_mapping_only(url: str) -> None:
     [
         ("canon-mapping: v1.0", "mapping: 1", "1:1", "starts with 'canon-mapping: v1.0'"),
         ("select: inventory", "select: inventory; drop table x", "5:7", "no name of a table"),
+        ("columns: [sku", "columns: [a.sku", "6:7", "no name of a column"),
         ('op: ">="', 'op: "like"', "7:25", "'like' is no operator"),
         ("columns: [sku", "colums: [sku", "6:7", "unknown key 'colums'; did you mean 'columns'"),
         ("method: GET", "method: FETCH", "17:7", "'method' is one of"),

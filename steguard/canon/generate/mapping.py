@@ -37,7 +37,8 @@ from steguard.yamlfile import Marked, nearest
 
 Key = tuple[str, str]
 _Plan = TypeVar("_Plan")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(?:\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
+_COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_TABLE = re.compile(rf"(?:{_COLUMN.pattern}\.)?{_COLUMN.pattern}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SQL_KEYS = (*KINDS, "columns", "values", "where", "conditions", "ignore")
 _HTTP_KEYS = ("method", "url", "query", "headers", "json", "ignore", "ignore_if")
@@ -228,7 +229,8 @@ class _Reader:
         return []
 
     def _identifier(self, value: Any, *path: str) -> str:
-        if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
-            self._problem(f"'{value}' is no name of a table or a column", *path)
+        form, what = (_TABLE, "table") if path[-1] in KINDS else (_COLUMN, "column")
+        if not isinstance(value, str) or not form.fullmatch(value):
+            self._problem(f"'{value}' is no name of a {what}", *path)
             return "_"
         return value

@@ -70,7 +70,9 @@ def to_sql(message: Message, mapping: Any, registry: Registry | None = None) -> 
     values = values_of(message, registry)
     fields = [*plan.values.values(), *(name for _, name in plan.where.values())]
     used_all(message, values, fields, plan.ignore)
-    table = sa.table(plan.table, *(sa.column(name) for name in sorted(plan.names())))
+    schema, _, name = plan.table.rpartition(".")
+    columns = [sa.column(column) for column in sorted(plan.names())]
+    table = sa.table(name, *columns, schema=schema or None)
     tests = [
         _test(table.c[column], op, pick(values, name, message), name)
         for column, (op, name) in plan.where.items()
