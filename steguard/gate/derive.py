@@ -113,7 +113,7 @@ def _reading(name: str, spec: ToolSpec) -> Rule:
     arguments = {
         key: _constraint(_SEEN, _ANY)
         for key, prop in _properties(spec).items()
-        if set(kinds.tokens(key)) & kinds.NET_WORDS and kinds.kind_of(key, prop) is Kind.ADDRESS
+        if set(kinds.tokens(key)) & kinds.WORDS["net"] and kinds.kind_of(key, prop) is Kind.ADDRESS
     }
     return _rule(name, Effect.ALLOW, arguments, "This tool only reads.")
 

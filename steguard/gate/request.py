@@ -170,7 +170,7 @@ class Request:
 
     def points_to(self, tool: str, arguments: Mapping[str, Any]) -> bool:
         """Whether the request points to the document that this call read."""
-        kind = set(kinds.tokens(tool)) & kinds.DOCUMENT_WORDS
+        kind = set(kinds.tokens(tool)) & kinds.WORDS["document"]
         if not kind:
             return False
         said = [v for _, v in leaves(dict(arguments)) if isinstance(v, str) and len(v) > 2]

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import regex
 
-from steguard import resources
-from steguard.gate.words import fold
+from steguard.gate.words import data_lines, fold
 from steguard.text.inflect import verb_forms
 
 
@@ -15,11 +14,10 @@ from steguard.text.inflect import verb_forms
 def verb_classes() -> dict[str, dict[str, None]]:
     """Verb to the kinds of action that it can ask for, in the order of the file."""
     found: dict[str, dict[str, None]] = {}
-    for line in resources.data("gate_verbs.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            name, _, words = line.partition(":")
-            for word in words.split():
-                found.setdefault(word, {})[name] = None
+    for line in data_lines("gate_verbs.txt"):
+        name, _, words = line.partition(":")
+        for word in words.split():
+            found.setdefault(word, {})[name] = None
     return found
 
 

@@ -44,6 +44,21 @@ STOP = frozenset(
 )
 
 
+def word_groups(file: str) -> dict[str, frozenset[str]]:
+    """The lines ``group: words`` of a data file; a group may have many lines."""
+    found: dict[str, frozenset[str]] = {}
+    for line in data_lines(file):
+        name, _, words = line.partition(":")
+        found[name] = found.get(name, frozenset()) | frozenset(words.split())
+    return found
+
+
+def data_lines(file: str) -> list[str]:
+    """The lines of a data file, without comments."""
+    lines = resources.data(file).read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word without its common endings, so that forms of one word are equal."""
@@ -62,9 +77,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=1)
 def _groups() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for line in resources.data("gate_nouns.txt").read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            continue
+    for line in data_lines("gate_nouns.txt"):
         group = frozenset(stem(word) for word in line.split())
         for one in group:
             found[one] = found.get(one, frozenset()) | group
