@@ -106,8 +106,6 @@ _NOUNS = {
     "bullet_point": "bullet",
     "citation_id": "citation",
     "reference": "citation",
-    "time": "second",
-    "duration": "second",
     "lang": "language",
     "file_format": "format",
     "output_format": "format",
@@ -227,7 +225,7 @@ def _split(last: str, *, alone: bool) -> tuple[Role, str]:
         if last.endswith("_" + affix):
             return _ROLES[affix], last[: -len(affix) - 1]
     for prefix, role in _PREFIXES.items():
-        if last.startswith(prefix + "_"):
+        if last.startswith(prefix + "_") and not last.startswith("no_of_"):
             return role, last[len(prefix) + 1 :]
     if last.startswith("exact_"):
         return Role.PLAIN, last[6:]
@@ -239,6 +237,8 @@ def _normal(path: list[str]) -> tuple[str, ...]:
         return ("tools",)
     noun = _noun(path[-1])
     before = path[:-1]
+    if path[0] == "budget" and noun in ("time", "duration"):
+        noun = "second"
     if "." not in noun and before and singular(before[-1]) in _PARTS:
         owner = singular(before[-1])
         if noun in ("length", "size"):
