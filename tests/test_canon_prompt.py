@@ -222,6 +222,11 @@ def test_a_forbidden_kind_is_found_in_code_quotations_and_tables_too(answer: str
     assert finding.excerpt == "$5"
 
 
+def test_the_name_of_a_kind_is_forbidden_as_a_word_too() -> None:
+    contract = made(HEAD + "guardrail:\n  must_not_include: [price]\n").contract()
+    assert {f.excerpt for f in contract.check("The price is $5.").errors} == {"price", "$5"}
+
+
 def test_names_are_checked_only_where_the_caller_gives_them() -> None:
     prompt = made(HEAD + "guardrail:\n  must_not_include: [person names]\n")
     assert prompt.contract().check("Miller stopped the pump.").passed

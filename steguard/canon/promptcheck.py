@@ -17,7 +17,7 @@ from steguard.types import Severity
 LineOf = Callable[[Path], int]
 
 _WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
-_NUMERAL = re.compile(r"\d[\d.,]*")
+_NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 _REQUIRED = ("must_include", "include_fields", "headings")
 
 
@@ -90,8 +90,7 @@ def _forbidden_but_required(spec: PromptSpec, line_of: LineOf) -> Iterator[Probl
     for bad, far in spec.terms.get("must_not_include", ()):
         kind = category(bad)
         for good, near in _required(spec):
-            hit = kind.finds(good) if kind else _contains(same(good), same(bad))
-            if hit:
+            if _contains(same(good), same(bad)) or (kind and kind.finds(good)):
                 message = f"'{good}' is required and '{bad}' is forbidden."
                 spots = ((f"'{good}'", near), (f"'{bad}'", far))
                 do = "Remove one of them."
@@ -161,7 +160,7 @@ def _categories(spec: PromptSpec) -> Iterator[Problem]:
         if kind is None:
             continue
         if kind.checkable:
-            message = f"'{term}' is a kind of expression. {kind.limits}"
+            message = f"'{term}' forbids these words and each expression of the kind. {kind.limits}"
             yield fault("partly-checked", path, message, None, Severity.INFO)
         else:
             message = f"No check can find '{term}'. It is guidance for the model. {kind.limits}"

@@ -105,9 +105,9 @@ def _forbidden(spec: PromptSpec, known: Mapping[str, tuple[str, ...]]) -> dict[s
     rules: dict[str, Any] = {}
     plain: list[str] = []
     for term in spec.must_not_include:
+        plain.append(term)
         kind = category(term)
         if kind is None:
-            plain.append(term)
             continue
         plain += known.get(kind.key, ())
         if kind.checkable:

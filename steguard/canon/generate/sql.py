@@ -71,7 +71,7 @@ def to_sql(message: Message, mapping: Any, registry: Registry | None = None) -> 
     fields = [*plan.values.values(), *(name for _, name in plan.where.values())]
     used_all(message, values, fields, plan.ignore)
     schema, _, name = plan.table.rpartition(".")
-    columns = [sa.column(column) for column in sorted(plan.names())]
+    columns: list[Any] = [sa.column(column) for column in sorted(plan.names())]
     table = sa.table(name, *columns, schema=schema or None)
     tests = [
         _test(table.c[column], op, pick(values, name, message), name)
