@@ -17,6 +17,7 @@ from steguard.yamlfile import nearest
 
 if TYPE_CHECKING:
     from steguard.instructions.compiler import Compiled
+    from steguard.instructions.outputs import Validator
     from steguard.instructions.records import State
     from steguard.instructions.registry import InstructionStore
 
@@ -182,7 +183,7 @@ def run_cases(
     cases = store.cases()
     if not cases:
         raise InputError("there are no test cases; write them under 'cases' in a file of rules")
-    compiler = Compiler(store)
+    compiler = Compiler(store, validators=_own_validators(store))
     results = [run_case(compiler, case) for case in cases]
     for result in results:
         if _is_database(rules):
@@ -249,7 +250,23 @@ def _open(paths: list[str] | None) -> InstructionStore:
         return open_instructions(paths[0], upgrade=False)
     from steguard.instructions.files import FolderStore
 
+    if not paths and not Path("instructions").is_dir():
+        raise InputError(
+            "there is no folder 'instructions' here; name one, or write instructions/rules.yaml:\n"
+            "instructions:\n  - {id: tone, text: Write in a calm tone.}"
+        )
     return FolderStore(list(paths or ["instructions"]))
+
+
+def _own_validators(store: InstructionStore) -> dict[str, Validator]:
+    """Stand-ins for validators that only the program has; they find nothing."""
+    from steguard.instructions.outputs import VALIDATORS
+
+    names = {rule.validator for rule in store.rules() if rule.validator}
+    missing = sorted(names - set(VALIDATORS))
+    for name in missing:
+        typer.echo(f"the validator '{name}' is the program's own and does not run here", err=True)
+    return {name: lambda text, data, facts: () for name in missing}  # noqa: ARG005
 
 
 def _is_database(paths: list[str] | None) -> bool:
@@ -293,7 +310,9 @@ def _compiled(
     pieces = [Material(str(path), read_file(path).text, origin=str(path)) for path in materials]
     # A preview for eyes; a program keeps a secret of its own.
     key = hashlib.sha256(b"steguard instructions compile").digest()
-    compiler = Compiler(store, fence_key=key, token_budget=token_budget)
+    compiler = Compiler(
+        store, fence_key=key, token_budget=token_budget, validators=_own_validators(store)
+    )
     try:
         return compiler.compile(state, request, materials=pieces)
     except InstructionConflict as error:
