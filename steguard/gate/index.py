@@ -72,14 +72,19 @@ class _Sources:
     asked: tuple[_Origin, ...]
     known: frozenset[str]
 
+    def _allow(self, evidence: list[Evidence]) -> bool:
+        return any(origin.takes(one) for origin in self.allowed for one in evidence)
+
     def judge(self, value: Any, seen: Seen, forbids: bool) -> tuple[Verdict, bool, str, str]:
         """The verdict, whether to ask, and the leaf and place that say so."""
         ask, at, place = False, "", ""
         for pointer, leaf in leaves(value):
             if leaf is None or leaf == "" or isinstance(leaf, bool) or leaf in self.known:
                 continue
-            evidence = seen.evidence(leaf)
-            if any(origin.takes(one) for origin in self.allowed for one in evidence):
+            evidence = seen.sure(leaf)
+            if not self._allow(evidence):
+                evidence = seen.evidence(leaf)
+            if self._allow(evidence):
                 if forbids:
                     return YES, False, pointer, evidence[0].where()
                 continue

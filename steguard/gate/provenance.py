@@ -77,19 +77,20 @@ class Seen:
     request: Request
     trusted: set[Any] = field(default_factory=set)
     fields: dict[Any, list[_Field]] = field(default_factory=lambda: defaultdict(list))
-    content: list[tuple[str, Evidence]] = field(default_factory=list)
+    content: list[tuple[Any, Evidence]] = field(default_factory=list)
+    _folded: list[tuple[str, Evidence]] = field(default_factory=list)
+
+    def sure(self, value: Any) -> list[Evidence]:
+        """Where this scalar stands as a whole: configuration, request, system fields."""
+        key = lookup_key(value)
+        found = [Evidence("trusted_config")] if key in self.trusted else []
+        if self.request.holds(value):
+            found.append(REQUEST)
+        return found + [self._of_field(one) for one in self.fields.get(key, ()) if not one.echo]
 
     def evidence(self, value: Any) -> list[Evidence]:
         """Every kind of place where this scalar stands; ``unknown`` where it stands nowhere."""
-        key = lookup_key(value)
-        found: list[Evidence] = []
-        if key in self.trusted:
-            found.append(Evidence("trusted_config"))
-        if self.request.holds(value):
-            found.append(REQUEST)
-        found += [self._of_field(one) for one in self.fields.get(key, ()) if not one.echo]
-        found += self._of_content(value)
-        found = found or [UNKNOWN]
+        found = [*self.sure(value), *self._of_content(value)] or [UNKNOWN]
         if isinstance(value, str) and self.request.shares_word(value):
             found.append(Evidence("request_words"))
         return found
@@ -119,11 +120,17 @@ class Seen:
         if not text:
             return
         pattern = None
-        for content, evidence in self.content:
+        for content, evidence in self._contents():
             if text in content:
                 pattern = pattern or _bounded(text)
                 if pattern.search(content):
                     yield evidence
+
+    def _contents(self) -> list[tuple[str, Evidence]]:
+        """All content as it is compared, made when it is first needed."""
+        if not self._folded:
+            self._folded = [(fold(str(value)), evidence) for value, evidence in self.content]
+        return self._folded
 
 
 def lookup_key(value: Any) -> Any:
@@ -228,7 +235,7 @@ def _take(seen: Seen, observation: Observation, policy: Policy) -> None:
             add(value, pointer, record, kinds.is_party(keys))
             continue
         label = "named_content" if how.lists(keys) else how.label
-        seen.content.append((fold(str(value)), Evidence(label, observation.tool, pointer)))
+        seen.content.append((value, Evidence(label, observation.tool, pointer)))
         for number, line in _listed(value) if how.lists(keys) else ():
             add(line, f"{pointer}/{number}", record, False)
     for record in records.values():
@@ -295,6 +302,9 @@ def pointer_matches(pattern: str, pointer: str) -> bool:
     return len(have) >= len(want) and all(a in ("*", b) for a, b in zip(want, have, strict=False))
 
 
+_FIELD_NAME = regex.compile(r"[A-Za-z_]\w*")
+
+
 def _walk(
     data: Any, pointer: str = "", keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, tuple[str, ...], Any, bool]]:
@@ -303,7 +313,7 @@ def _walk(
         for key, value in data.items():
             name = str(key)
             here = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
-            if not regex.fullmatch(r"[A-Za-z_]\w*", name):
+            if not _FIELD_NAME.fullmatch(name):
                 yield here, keys, name, True
                 yield from _walk(value, here, keys)
             else:

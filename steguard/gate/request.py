@@ -97,8 +97,9 @@ class Request:
             return False
         if _TIME_OF_DAY.fullmatch(text):
             return True
-        if regex.fullmatch(r"\d{1,3}", text):
-            return bool(regex.search(_ID_IN_TEXT.format(text), self._folded))
+        if _SHORT_ID.fullmatch(text):
+            found = text in self._folded and regex.search(_ID_IN_TEXT.format(text), self._folded)
+            return bool(found)
         day = iso_day(text)
         if day is not None:
             return any(
@@ -107,9 +108,7 @@ class Request:
         if _URL.match(text):
             url = plain_url(str(value))
             return url in self.urls or any(one.fullmatch(fold(url)) for one in self.templates)
-        if regex.search(_WHOLE.format(regex.escape(text)), self._folded) is None:
-            return False
-        return len(text) > 1
+        return len(text) > 1 and _stands_in(text, self._folded)
 
     def names(self, names: Iterable[Name]) -> bool:
         """Whether the request names a record by one of these fields."""
@@ -125,18 +124,18 @@ class Request:
 
     def _names_line(self, value: str, name: Name) -> bool:
         short = fold(value)[:200]
-        plain = regex.sub(r"^(?:(?:re|fwd?|aw|wg):\s*)+", "", short)
+        plain = _REPLY.sub("", short)
         if len(plain) < 3 or plain in STOP or plain in MONTHS:
             return False
-        if not name.explicit and regex.fullmatch(r"\p{Ll}+", value.strip()):
+        if not name.explicit and _LOWER.fullmatch(value.strip()):
             return False
         if self.holds(plain) or self._holds_loosely(plain):
             return True
-        return any(regex.search(_WHOLE.format(regex.escape(p)), short) for p in self.phrases)
+        return any(_stands_in(phrase, short) for phrase in self.phrases)
 
     def _holds_loosely(self, name: str) -> bool:
         """A file name without its ending and with blanks: 'grocery-list.docx' as 'grocery list'."""
-        loose = regex.sub(r"[-_]+", " ", regex.sub(r"\.\w{1,5}$", "", name)).strip()
+        loose = _DASHES.sub(" ", _ENDING.sub("", name)).strip()
         return loose != name and len(loose) > 3 and self.holds(loose)
 
     def names_person(self, value: Any) -> bool:
@@ -191,6 +190,13 @@ _URLS = regex.compile(
     r"(?:https?://|www\.)[^\s'\"<>()\[\]]+|\b[\w.-]+\.\w{2,}/[^\s'\"<>()]*", regex.IGNORECASE
 )
 _WHOLE = r"(?<![\w@+%/=&\-.]){}(?![\w@%+/=\-]|\.\w)"
+
+
+def _stands_in(text: str, whole: str) -> bool:
+    """Whether a text stands in another one, with nothing of a longer value around it."""
+    return text in whole and bool(regex.search(_WHOLE.format(regex.escape(text)), whole))
+
+
 _ID_IN_TEXT = r"(?:\bids?|#|\bnumber|\bno\.|\bnr\.|['\"])\s*(?:is\s|:)?\s*['\"]?{}\b"
 _URL = regex.compile(r"https?://|www\.|[\w-]+(?:\.[\w-]+)+/")
 _OPINIONS = frozenset("review reviews comment comments post posts chat thread threads feed".split())
@@ -219,7 +225,7 @@ def plain_url(url: str) -> str:
 
 def iso_day(text: str) -> tuple[int, int, int] | None:
     """The day of an ISO date or date and time."""
-    found = regex.match(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:$|[t\s])", text)
+    found = _ISO_DAY.match(text)
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
@@ -240,6 +246,11 @@ def _template(text: str) -> regex.Pattern[str]:
 
 _COUNTS = "zero one two three four five six seven eight nine ten".split()
 _COUNT_WORDS = "|".join(_COUNTS)
+_SHORT_ID = regex.compile(r"\d{1,3}")
+_LOWER = regex.compile(r"\p{Ll}+")
+_REPLY = regex.compile(r"^(?:(?:re|fwd?|aw|wg):\s*)+")
+_DASHES, _ENDING = regex.compile(r"[-_]+"), regex.compile(r"\.\w{1,5}$")
+_ISO_DAY = regex.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:$|[t\s])")
 _TIME_OF_DAY = regex.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?")
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
