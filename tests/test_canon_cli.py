@@ -277,8 +277,22 @@ def test_compat_names_the_breaking_field(work: Path) -> None:
     assert "backward: request 'quantity'" in done.stdout
     assert canon(work, "compat", "subjects", "new.yaml", "-m", "forward").returncode == 0
     report = json.loads(canon(work, "compat", "subjects", "new.yaml", "--format", "json").stdout)
-    (one,) = report["subjects"]["inventory_check"]["breaks"]
+    (one,) = report["compared"][0]["breaks"]
     assert (one["direction"], one["field"], one["example"]) == ("backward", "quantity", "999")
+
+
+def test_compat_compares_the_versions_of_one_folder(work: Path) -> None:
+    alone = canon(work, "compat", "subjects")
+    assert (alone.returncode, "no subject here has two versions" in alone.stderr) == (2, True)
+    for number, limit in ((1, 9999), (2, 99)):
+        newer = STOCK.replace("max: 999", f"max: {limit}").replace(
+            "version: v1.0", f"version: v1.{number}"
+        )
+        (work / "subjects" / f"stock{number}.yaml").write_text(newer, encoding="utf-8")
+    done = canon(work, "compat", "subjects", "-m", "backward")
+    assert done.returncode == 1
+    assert "v1.0 -> v1.1: backward compatible" in done.stdout
+    assert "v1.1 -> v1.2: not backward compatible" in done.stdout
 
 
 def test_negotiation_reads_offers_lexicons_and_registries(work: Path) -> None:

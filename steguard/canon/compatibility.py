@@ -72,6 +72,26 @@ class Compatibility:
         backward = self.backward_breaks if mode != "forward" else ()
         return backward + (self.forward_breaks if mode != "backward" else ())
 
+    def to_dict(self, mode: Mode = "full") -> dict[str, Any]:
+        """Plain data, for a report."""
+        return {
+            "subject": self.new.name,
+            "old": str(self.old.version),
+            "new": str(self.new.version),
+            "backward": self.backward,
+            "forward": self.forward,
+            "breaks": [
+                {
+                    "direction": "backward" if one in self.backward_breaks else "forward",
+                    "action": one.action,
+                    "field": one.field,
+                    "message": one.message,
+                    "example": one.example,
+                }
+                for one in self.breaks(mode)
+            ],
+        }
+
 
 def compare(old: Subject, new: Subject) -> Compatibility:
     """Compare two versions of a subject."""

@@ -14,6 +14,7 @@ from steguard.cli.canon import File, FormatOption, KindOption, LexiconOption, Re
 from steguard.cli.inputs import InputError
 
 if TYPE_CHECKING:
+    from steguard.canon.compatibility import Compatibility
     from steguard.canon.lexicon import Lexicon
     from steguard.canon.registry import Registry
     from steguard.canon.versions import Offer
@@ -62,7 +63,10 @@ def schema(
 
 def compat(
     old: Annotated[str, typer.Argument(help="The old subject file or registry folder.")],
-    new: Annotated[str, typer.Argument(help="The new subject file or registry folder.")],
+    new: Annotated[
+        str | None,
+        typer.Argument(help="The new one; without it, the versions of one folder in turn."),
+    ] = None,
     mode: Annotated[str, typer.Option("--mode", "-m", help="backward, forward or full.")] = "full",
     format: FormatOption = "text",
 ) -> None:
@@ -71,59 +75,49 @@ def compat(
     Backward: the new version reads what the old one sends. Forward: the old version reads what
     the new one sends. Exit status: 0 compatible, 1 not, 2 usage or bad input.
     """
-    from steguard.canon.compatibility import Mode, compare
+    from steguard.canon.compatibility import Mode
 
     modes: tuple[Mode, ...] = ("backward", "forward", "full")
     shared.one_of(mode, modes, "mode")
     shared.one_of(format, ("text", "json"), "format")
     chosen = next(known for known in modes if known == mode)
-    before, after = _subjects(old), _subjects(new)
-    common = sorted(before.subjects.keys() & after.subjects.keys())
-    lost = sorted(before.subjects.keys() - after.subjects.keys()) if mode != "forward" else []
-    if not common and not lost:
-        raise InputError("the two sides have no subject in common")
-    reports = []
-    for name in common:
-        both = compare(before.versions(name)[0], after.versions(name)[0])
-        reports.append((name, both, both.breaks(chosen)))
-    bad = bool(lost) or any(breaks for _, _, breaks in reports)
+    before, after = _subjects(old), _subjects(new) if new else None
+    gone = before.subjects.keys() - after.subjects.keys() if after else set()
+    lost = sorted(gone) if mode != "forward" else []
+    compared = _compared(before, after)
+    if not compared and not lost:
+        two = "the two sides have no subject in common"
+        raise InputError(two if new else "no subject here has two versions; name the new side too")
+    bad = bool(lost) or any(both.breaks(chosen) for both in compared)
     if format == "json":
-        shared.print_json(
-            {
-                "compatible": not bad,
-                "lost": lost,
-                "subjects": {
-                    name: {
-                        "old": str(both.old.version),
-                        "new": str(both.new.version),
-                        "backward": both.backward,
-                        "forward": both.forward,
-                        "breaks": [
-                            {
-                                "direction": "backward" if b in both.backward_breaks else "forward",
-                                "action": b.action,
-                                "field": b.field,
-                                "message": b.message,
-                                "example": b.example,
-                            }
-                            for b in breaks
-                        ],
-                    }
-                    for name, both, breaks in reports
-                },
-            }
-        )
+        reports = [both.to_dict(chosen) for both in compared]
+        shared.print_json({"compatible": not bad, "lost": lost, "compared": reports})
         raise typer.Exit(1 if bad else 0)
     for name in lost:
         typer.echo(f"{name}: the new side does not have it")
-    for name, both, breaks in reports:
-        state = f"not {mode} compatible" if breaks else f"{mode} compatible"
-        typer.echo(f"{name} {both.old.version} -> {both.new.version}: {state}")
-        for one in breaks:
+    for both in compared:
+        state = "not " if both.breaks(chosen) else ""
+        versions = f"{both.old.version} -> {both.new.version}"
+        typer.echo(f"{both.new.name} {versions}: {state}{mode} compatible")
+        for one in both.breaks(chosen):
             way = "backward" if one in both.backward_breaks else "forward"
             field = f" '{one.field}'" if one.field else ""
             typer.echo(f"  {way}: {one.action}{field}: {one.message}")
     raise typer.Exit(1 if bad else 0)
+
+
+def _compared(before: Registry, after: Registry | None) -> list[Compatibility]:
+    """The newest versions of both sides, or each version of one side with the one before it."""
+    from steguard.canon.compatibility import compare
+
+    if after is not None:
+        common = sorted(before.subjects.keys() & after.subjects.keys())
+        return [compare(before.versions(name)[0], after.versions(name)[0]) for name in common]
+    return [
+        compare(older, newer)
+        for versions in before.subjects.values()
+        for newer, older in reversed(list(zip(versions, versions[1:], strict=False)))
+    ]
 
 
 def negotiate(
