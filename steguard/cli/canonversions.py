@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -116,7 +117,7 @@ def _compared(before: Registry, after: Registry | None) -> list[Compatibility]:
     return [
         compare(older, newer)
         for versions in before.subjects.values()
-        for newer, older in reversed(list(zip(versions, versions[1:], strict=False)))
+        for newer, older in reversed(list(itertools.pairwise(versions)))
     ]
 
 
