@@ -137,6 +137,19 @@ def test_wrong_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert says in err
 
 
+def test_the_schema_fits_the_shipped_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    import jsonschema
+    import yaml
+
+    code, out, _ = steguard(capsys, "schema")
+    rules = yaml.safe_load((shipped() / "rules" / "research.yaml").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(json.loads(out)).validate(rules)
+    rules["instructions"][0]["sorce"] = "x"
+    with pytest.raises(jsonschema.ValidationError, match="sorce"):
+        jsonschema.Draft202012Validator(json.loads(out)).validate(rules)
+    assert code == 0
+
+
 def test_no_folder_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -300,6 +300,20 @@ def test_the_order_of_the_text() -> None:
     ]
 
 
+def test_a_long_conversation_loses_no_rule() -> None:
+    turns = [
+        {"role": r, "content": "words " * 200} for _ in range(100) for r in ("assistant", "user")
+    ]
+    rules = [
+        rule("limit", text="Do not send files.", kind="safety"),
+        rule("style", text="Be calm."),
+    ]
+    short, long = compiled(*rules), compiled(*rules, history=turns)
+    assert long.messages[0] == short.messages[0]
+    assert long.policy.hash == short.policy.hash
+    assert len(long.messages) == 202
+
+
 def test_history_carries_no_system_turn() -> None:
     turns = [
         {"role": "assistant", "content": "Hello."},

@@ -73,6 +73,29 @@ def test_fractions(values: list[Any]) -> None:
     assert satisfiable([("temperature", v) for v in values]) == possible
 
 
+@settings(max_examples=80)
+@given(
+    st.lists(
+        st.tuples(RELATION, st.sampled_from(["user_request", "developer_config"])),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_authority_changes_the_kind_only(drawn: list[tuple[Any, str]]) -> None:
+    rules = [
+        Instruction.model_validate(
+            {"id": f"r{n}", "key": "report.sections", "value": v, "source": s}
+        )
+        for n, (v, s) in enumerate(drawn)
+    ]
+    found = find_conflicts(rules)
+    assert bool(found) != any(all(holds(v, n) for v, _ in drawn) for n in range(7))
+    for conflict in found:
+        levels = {rule.source for rule in conflict.rules}
+        assert conflict.kind.value == ("same_authority" if len(levels) == 1 else "across_authority")
+        assert not conflict.settled
+
+
 WORD = st.sampled_from("abcd")
 CHOICE = st.one_of(
     WORD,

@@ -79,6 +79,12 @@ def test_scope_is_exact() -> None:
         assert not scope.matches(state)
 
 
+def test_global_is_no_limit() -> None:
+    assert rule(scope="global").scope == Scope()
+    assert rule(scope="global").hash == rule().hash
+    assert Scope().describe() == "global"
+
+
 def test_a_tool_scope_needs_the_tool() -> None:
     scope = Scope.model_validate({"tool": "search"})
     assert scope.matches(State(tools=("read", "search")))

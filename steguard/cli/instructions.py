@@ -49,6 +49,7 @@ def build() -> typer.Typer:
     app.command("test")(run_cases)
     app.command("history")(history)
     app.command("eval")(evaluate)
+    app.command("schema")(schema)
     app.command("push")(instructions_push.command)
     return app
 
@@ -239,6 +240,13 @@ def evaluate(
     else:
         Console(highlight=False).print(show_table(report))
         typer.echo(report["measured"])
+
+
+def schema() -> None:
+    """Print the JSON Schema of files of rules, for editors."""
+    from steguard.instructions.files import file_schema
+
+    typer.echo(json.dumps(file_schema(), indent=2, ensure_ascii=False))
 
 
 def _open(paths: list[str] | None) -> InstructionStore:

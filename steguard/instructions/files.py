@@ -178,6 +178,32 @@ class FolderStore(MemoryStore):
             )
 
 
+def file_schema() -> dict[str, Any]:
+    """The JSON Schema of a file of rules, for editors."""
+    models: dict[str, type[BaseModel]] = {
+        "instructions": Instruction,
+        "bindings": Binding,
+        "rollouts": Rollout,
+        "cases": CaseRecord,
+    }
+    definitions: dict[str, Any] = {}
+    properties: dict[str, Any] = {"steguard": {"const": 1}, "defaults": {"type": "object"}}
+    for name, model in models.items():
+        schema = model.model_json_schema(ref_template="#/$defs/{model}")
+        definitions |= schema.pop("$defs", {})
+        definitions[model.__name__] = schema
+        properties[name] = {"type": "array", "items": {"$ref": f"#/$defs/{model.__name__}"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "steguard instructions",
+        "type": "object",
+        "required": ["instructions"],
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
 def show(mark: Mark | None) -> str:
     """``file:line:column``."""
     return f"{mark.file}:{mark.line}:{mark.column}" if mark else "<memory>"

@@ -15,7 +15,15 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    WithJsonSchema,
+)
 
 from steguard.instructions.keys import is_a
 
@@ -91,7 +99,13 @@ def _sorted_names(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Name = Annotated[str, Field(min_length=1, pattern=r"^\S(.*\S)?$")]
-Names = Annotated[tuple[Name, ...], BeforeValidator(_names), AfterValidator(_sorted_names)]
+_NAME = {"type": "string", "minLength": 1}
+Names = Annotated[
+    tuple[Name, ...],
+    BeforeValidator(_names),
+    AfterValidator(_sorted_names),
+    WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME}]}),
+]
 
 
 def _shaped(pattern: str, what: str) -> AfterValidator:
@@ -129,6 +143,7 @@ Version = Annotated[
     str,
     BeforeValidator(_version),
     _shaped(r"[0-9]+(\.[0-9]+){0,2}", "no version; write 1, 1.2 or 1.2.3 in quotation marks"),
+    WithJsonSchema({"type": ["string", "integer"]}),
 ]
 
 
@@ -165,6 +180,14 @@ class Scope(_Record):
         """``agent=writer, stage=report`` or ``global``."""
         named = (f"{name}={'|'.join(self.level(name))}" for name in LEVELS if self.level(name))
         return ", ".join(named) or "global"
+
+
+def _place(value: object) -> object:
+    """A scope may be written as the word ``global``."""
+    return {} if value == "global" else value
+
+
+Place = Annotated[Scope, BeforeValidator(_place)]
 
 
 class State(_Record):
@@ -205,7 +228,7 @@ class Instruction(_Record):
     priority: int = Field(
         100, description="The order of the text, high first. It settles no contradiction."
     )
-    scope: Scope = Scope()
+    scope: Place = Scope()
     artifacts: Names = Field((), description="Kinds of product that the rule is for; empty: all.")
     kind: Kind = Kind.OUTPUT_REQUIREMENT
     key: SemanticKey | None = Field(None, description="What the value is the value of.")

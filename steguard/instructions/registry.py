@@ -13,7 +13,15 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from steguard.errors import SteguardError
-from steguard.instructions.records import Instruction, RuleId, Scope, Status, Version, version_key
+from steguard.instructions.records import (
+    Instruction,
+    Place,
+    RuleId,
+    Scope,
+    Status,
+    Version,
+    version_key,
+)
 from steguard.yamlfile import nearest
 
 
@@ -52,7 +60,7 @@ class Binding(_Row):
     """
 
     instruction_id: RuleId
-    scope: Scope = Scope()
+    scope: Place = Scope()
     version: Version | None = None
 
 
