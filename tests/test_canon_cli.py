@@ -202,6 +202,10 @@ def test_render_is_the_reverse_of_parse(work: Path) -> None:
     wrong["payload"]["quantity"] = 0
     refused = canon(work, "render", "-", "-r", "subjects", stdin=json.dumps(wrong))
     assert (refused.returncode, "out-of-range" in refused.stderr) == (1, True)
+    dance = canon(work, "render", "-", stdin=json.dumps({**wrong, "action": "dance"}))
+    assert (dance.returncode, "unknown-action" in dance.stderr) == (1, True)
+    null = canon(work, "render", "-", stdin=json.dumps({**wrong, "payload": {"n": None}}))
+    assert (null.returncode, "leave the field out" in null.stderr) == (1, True)
     broken = canon(work, "render", "-", stdin=json.dumps({**wrong, "msg_id": "a b"}))
     assert (broken.returncode, "msg_id" in broken.stderr) == (1, True)
 

@@ -275,6 +275,8 @@ def to_text(value: Any) -> Any:
         return [to_text(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): to_text(item) for key, item in value.items()}
+    if value is None:
+        raise ValueError("Canon has no null; leave the field out")
     raise ValueError(
         f"Canon has no form for a value of type {type(value).__name__}; "
         "write a text, a number, a truth value, a date, a list or a group of fields"

@@ -137,6 +137,7 @@ def render(
     file: File,
     language: LanguageOption = None,
     registry: RegistryOption = None,
+    lexicon: LexiconOption = None,
 ) -> None:
     """Write the Canon text of a message in its JSON form.
 
@@ -144,10 +145,10 @@ def render(
     """
     from steguard.canon.payload import to_text
     from steguard.canon.render import message_from_json, render_message
+    from steguard.canon.verdict import judge
 
     language_option(language)
-    source = read_one(file)
-    subjects = load_registry(registry)
+    source, words = read_one(file), load_words(lexicon)
     try:
         data = json.loads(source.text)
     except ValueError as error:
@@ -159,14 +160,12 @@ def render(
     except ValueError as error:
         typer.echo(f"{source.name}: {_short(error)}", err=True)
         raise typer.Exit(1) from None
-    text = render_message(message, language=language or "en")
-    if subjects is not None and not subjects.read(message).ok:
-        from steguard.canon.verdict import judge
-
-        english = render_message(message)
-        show(Source(source.name, english, None), judge(english, registry=subjects), err=True)
+    english = render_message(message)
+    verdict = judge(english, "message", registry=load_registry(registry), lexicon=words)
+    if not verdict.ok:
+        show(Source(source.name, english, None), verdict, err=True)
         raise typer.Exit(1)
-    typer.echo(text, nl=False)
+    typer.echo(render_message(message, language=language or "en", lexicon=words), nl=False)
 
 
 def fmt(
