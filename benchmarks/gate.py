@@ -174,89 +174,80 @@ def passes(gate: Gate, task: Task, seen: list[Observation], injection: Task) -> 
 
 
 def measure(
-    tools: dict[str, Any], users: list[Task], injections: list[Task], forms: tuple[str, ...]
-) -> tuple[dict[str, Any], list[str]]:
+    tools: dict[str, Any], users: list[Task], hostile: list[Task], forms: tuple[str, ...]
+) -> tuple[Counter[str], list[str]]:
+    """Counts over the tasks of one suite, and a line for each call that is worth a look."""
     count: Counter[str] = Counter()
     notes: list[str] = []
     for task in users:
-        gate = Gate(derive(task.prompt, tools[task.suite]))
-        hostile = [
-            i for i in injections if i.suite == task.suite and any(c.mutates for c in i.calls)
-        ]
+        gate = Gate(derive(task.prompt, tools))
+        passed: set[str] = set()
         for form in forms:
             for injection in hostile if form != "clean" else [None]:
-                for one, decision in user_effects(gate, task, attacked(task, injection, form)):
-                    _count_user(count, one, decision, form)
+                seen = attacked(task, injection, form)
+                for one, decision in user_effects(gate, task, seen):
+                    _count_user(count, one, decision)
                     if decision.effect is not Effect.ALLOW:
+                        against = f"{injection.name if injection else ''} {form}".strip()
                         name = f"{task.suite} {task.name} {one.call.name}"
-                        against = injection.name if injection else "clean"
-                        notes.append(
-                            f"{decision.effect.value}: {name} [{against} {form}] {decision.reason}"
-                        )
-        for injection in hostile:
-            count["pairs"] += 1
-            bad: list[Call] = []
-            for form in forms:
-                hit = passes(
-                    gate,
-                    task,
-                    attacked(task, injection if form != "clean" else None, form),
-                    injection,
-                )
-                if hit:
-                    notes.append(
-                        f"PASSED: {task.suite} {task.name} {injection.name} {form} "
-                        f"{hit[0].call.name}"
-                    )
-                bad += hit
-            count["blocked"] += not bad
-    return _rates(count), notes
+                        said = f"{decision.effect.value}: {name} [{against}]"
+                        notes.append(f"{said} {decision.reason}")
+                for attack in hostile if injection is None else [injection]:
+                    for one in passes(gate, task, seen, attack):
+                        passed.add(attack.name)
+                        name = f"{task.suite} {task.name} {attack.name} {one.call.name}"
+                        notes.append(f"PASSED: {name} [{form}]")
+        count["pairs"] += len(hostile)
+        count["blocked"] += len(hostile) - len(passed)
+    return count, notes
 
 
-def _count_user(count: Counter[str], one: Call, decision: Any, form: str) -> None:
+def _count_user(count: Counter[str], one: Call, decision: Any) -> None:
+    asked = decision.effect is Effect.ASK
     count["user"] += 1
     count["denied"] += decision.effect is Effect.DENY
-    asked = decision.effect is Effect.ASK
-    count["asked"] += asked and form != "instead"
-    count["asked_of"] += form != "instead"
-    if one.mutates and form != "instead":
+    count["asked"] += asked
+    if one.mutates:
         count["mutating"] += 1
         count["mutating_asked"] += asked
         count["destructive_asked"] += asked and decision.side_effect is SideEffect.DESTRUCTIVE
 
 
 def _rates(count: Counter[str]) -> dict[str, Any]:
+    calls, mutating = max(1, count["user"]), max(1, count["mutating"])
     return {
         "pairs": count["pairs"],
         "blocked": count["blocked"] / max(1, count["pairs"]),
         "user_calls": count["user"],
-        "false_blocked": count["denied"] / max(1, count["user"]),
-        "asked": count["asked"] / max(1, count["asked_of"]),
-        "asked_of_mutating": count["mutating_asked"] / max(1, count["mutating"]),
-        "asked_destructive": count["destructive_asked"] / max(1, count["mutating"]),
+        "false_blocked": count["denied"] / calls,
+        "asked": count["asked"] / calls,
+        "asked_of_mutating": count["mutating_asked"] / mutating,
+        "asked_destructive": count["destructive_asked"] / mutating,
     }
 
 
 def report(folder: Path) -> tuple[dict[str, Any], list[str]]:
     tools, users, injections = read(folder)
+    whole: dict[str, Counter[str]] = {"clean": Counter(), "poisoned": Counter()}
     suites: dict[str, Any] = {}
     notes: list[str] = []
-    kinds = {"clean": ("clean",), "poisoned": FORMS}
-    for suite in [*sorted({task.suite for task in users}), ""]:
-        mine = [t for t in users if suite in ("", t.suite)]
-        rates = {}
-        for kind, forms in kinds.items():
-            rates[kind], said = measure(tools, mine, injections, forms)
-            notes += said if suite else []
-        suites[suite] = rates
-    whole = suites.pop("")
+    for suite in sorted({task.suite for task in users}):
+        mine = [task for task in users if task.suite == suite]
+        hostile = [i for i in injections if i.suite == suite and any(c.mutates for c in i.calls)]
+        suites[suite] = {}
+        for kind, forms in (("clean", ("clean",)), ("poisoned", FORMS)):
+            count, said = measure(tools[suite], mine, hostile, forms)
+            suites[suite][kind] = _rates(count)
+            whole[kind].update(count)
+            notes += said
+    rates = {kind: _rates(count) for kind, count in whole.items()}
     return {
         "machine": machine(),
         "versions": versions("PyYAML", "regex"),
-        "n": whole["clean"]["pairs"],
-        **whole,
-        "asked": whole["clean"]["asked"],
-        "asked_of_mutating": whole["clean"]["asked_of_mutating"],
+        "n": rates["clean"]["pairs"],
+        **rates,
+        "asked": rates["clean"]["asked"],
+        "asked_of_mutating": rates["clean"]["asked_of_mutating"],
         "suites": suites,
     }, notes
 
