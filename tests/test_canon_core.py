@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from steguard.canon import (
     ConditionError,
@@ -454,6 +454,7 @@ def test_formatting_twice_is_formatting_once_and_keeps_the_data(text: str) -> No
     assert [one.data() for one in before] == [one.data() for one in parse_documents(once)]
 
 
+@settings(max_examples=30)
 @given(messages())
 def test_a_rendered_message_keeps_its_meaning_when_formatted(message: Message) -> None:
     text = render_message(message)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import yaml
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from steguard.canon import message as message_module
@@ -27,6 +28,7 @@ from steguard.canon import sentence as sentence_module
 from steguard.canon.chars import REFUSED_VALUE
 from steguard.canon.lexicon import core
 from steguard.canon.model import Message
+from steguard.canon.raw import raw_view
 from tests.support.canon_texts import (
     conditions,
     documents,
@@ -49,12 +51,14 @@ def with_payload(value: Any) -> Message:
     )
 
 
+@settings(max_examples=30)
 @given(messages())
 def test_a_rendered_message_reads_back_to_itself(message: Message) -> None:
     result = parse_message(render_message(message))
     assert result.message == message, result.findings
 
 
+@settings(max_examples=30)
 @given(messages(), st.sampled_from(["zh", "ja"]))
 def test_a_rendered_message_reads_back_in_every_language(message: Message, language: str) -> None:
     text = render_message(message, language=language)
@@ -82,6 +86,7 @@ def test_any_text_of_a_payload_survives(text: str) -> None:
     assert parse_message(render_message(with_payload(text))).message == with_payload(text)
 
 
+@settings(max_examples=30)
 @given(messages())
 def test_the_json_form_reads_back_where_everything_is_text(message: Message) -> None:
     record = json.loads(json.dumps(message_json(message)))
@@ -90,6 +95,7 @@ def test_the_json_form_reads_back_where_everything_is_text(message: Message) -> 
     )
 
 
+@settings(max_examples=30)
 @given(messages())
 def test_a_rendered_message_is_what_a_plain_yaml_reader_reads(message: Message) -> None:
     text = render_message(message)
@@ -221,6 +227,28 @@ def test_marks_of_writing_direction_are_refused_wherever_they_stand(text: str) -
         escaped = "".join(f"\\u{ord(char):04x}" for char in text)
         assert not parse_message(f'{ENVELOPE}  k: "{escaped}"\n').ok
         assert not parse_sentence(f'report: x is "{text}"').ok
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '" ' + '\\" ' * 20_000, "a" + " " * 60_000 + "b", "[" + "a " * 20_000, "[a" + " " * 60_000,
+        '"' * 40_001, "'" * 40_001, "if " + "'a " * 20_000, "request x with a=" + '"\\' * 20_000,
+        "a:" * 20_000, "a: " * 20_000, " #" * 20_000, "- " * 20_000, "<" * 40_000, "(" * 40_000,
+        "not " * 20_000, "as " * 20_000, "\ufeff" * 20_000, "\u202e" * 20_000, "=" * 40_000,
+        "0" * 60_000, "if a == " + "9" * 60_000, "{" * 20_000, "|\n" * 6_000, "\n " * 6_000,
+    ],
+    ids=range(24),
+)  # fmt: skip
+def test_a_long_text_of_one_kind_is_read_to_its_end(text: str) -> None:
+    """A pattern that goes back and forth would need minutes for one of these."""
+    key = f"{ENVELOPE}  k: {text}\n"
+    for one in (text, key, f"{ENVELOPE}  k:\n    - {text}", f"report: x is {text}"):
+        for result in (parse_message(one), parse_sentence(one[:20_000])):
+            assert result.ok or result.findings
+    parse_condition(text)
+    parse_condition(f"a == {text}")
+    raw_view(text)
 
 
 def test_the_work_grows_with_the_length_only() -> None:

@@ -143,6 +143,9 @@ class _Reader:
             yield _Token(kind, word, found.start(kind), found.end(kind))
             if kind == "end":
                 return
+            if kind == "bad" and word in "\"'":
+                yield _Token("end", "", len(self.text), len(self.text))
+                return
             at = found.end()
 
     @property

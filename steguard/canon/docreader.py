@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from steguard.canon import chars, scalars
 from steguard.canon.docfaults import KEY, is_item, key_fault, problem
@@ -12,6 +13,8 @@ from steguard.canon.problems import CanonFinding, Problem, finding
 
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 16
+MAX_REFUSED = 100
+"""Characters that are reported in one text; a file that is no text has too many of them."""
 
 _PLACEHOLDER = re.compile(r"\[ *[^\W\d][\w.-]* *\](?: |$)")
 _MARKER = re.compile(r"--- *")
@@ -75,7 +78,8 @@ class Reader:
         return max(low, 0)
 
     def _check_characters(self) -> None:
-        for found in chars.REFUSED.finditer(self.text, 1 if self.text[:1] == "\ufeff" else 0):
+        start = 1 if self.text[:1] == "\ufeff" else 0
+        for found in islice(chars.REFUSED.finditer(self.text, start), MAX_REFUSED):
             char = found[0]
             hint = "Indent with blanks." if char == "\t" else "Take it out."
             escape = chars.quote(char)[1:-1]

@@ -12,6 +12,8 @@ from difflib import get_close_matches
 
 from steguard.types import Finding, Severity, Span
 
+_WIDTH = 2_000
+
 Path = tuple[str | int, ...]
 
 
@@ -88,11 +90,12 @@ def near(name: str, valid: Iterable[str]) -> str | None:
     return f"Did you mean '{found[0]}'?" if found else None
 
 
-_LONGEST = 1000
 """Characters of a line that a finding keeps: many findings in a long line would fill memory."""
 
 
 def _line(text: str, start: int) -> str:
-    begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start)
-    end = end if end >= 0 else len(text)
-    return text[begin : min(end, begin + _LONGEST)].rstrip("\r")
+    """The line around the offset; of a very long one the part around it."""
+    low, high = max(0, start - _WIDTH), start + _WIDTH
+    begin = text.rfind("\n", low, start) + 1 or low
+    end = text.find("\n", start, high)
+    return text[begin : end if end >= 0 else high].rstrip("\r")

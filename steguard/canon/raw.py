@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from steguard.canon import chars
 
 _SHORT = {"\n": "<LF>", "\r": "<CR>", "\t": "<TAB>"}
-_TRAILING = re.compile(r" +(?=[\r\n]*\Z)")
+_TRAILING = re.compile(r"(?<! ) +(?=[\r\n]*\Z)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ MAX_PLAIN = 1024
 
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'")
-_COMMENT = re.compile(r" +#")
+_COMMENT = re.compile(r"(?<! ) +#")
 _COLON = re.compile(r": |:$")
 _ITEM = re.compile(
     r""" *(?:(?P<double>"(?:[^"\\]|\\.)*")|(?P<single>'(?:[^']|'')*')"""
-    r"""|(?P<plain>[^\s,\[\]{}"'#&*!|>%@`:?][^,\[\]{}?"]*?)) *(?P<end>[,\]])"""
+    r"""|(?P<plain>[^\s,\[\]{}"'#&*!|>%@`:?](?:[^,\[\]{}?"]*[^,\[\]{}?" ])?)) *(?P<end>[,\]])"""
 )
 _STARTS = {
     "&": ("anchor", "an anchor is refused"),

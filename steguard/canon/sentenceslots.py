@@ -147,7 +147,7 @@ class Slots(Words):
         text = token.text
         after = self._tokens[self._at + 1].text if self._at + 1 < len(self._tokens) else ""
         hint = "Write NAME=VALUE, with double quotes around a value of more than one word."
-        if after == '"':
+        if after[:1] == '"':
             hint = "Close the quote."
         elif text.strip("=") == "" or text.endswith("=") or after[:1] == "=":
             hint = "Write NAME=VALUE without blanks, and a value of at least one character."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from steguard.canon import chars
 from steguard.canon.lexicon import Lexicon
@@ -30,7 +32,7 @@ CODES = {
     "sentence-too-long": "CAN309",
 }
 
-_TOKEN = re.compile(r'(?:[^ "]|"(?:[^"\\]|\\.)*")+|"')
+_TOKEN = re.compile(r' *((?:[^ "]|"(?:[^"\\]|\\.)*")++)')
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 EDGE = ".,;!?。，；！？"
 _NEGATIONS = frozenset("not cannot never none nothing without unless no".split())
@@ -63,14 +65,14 @@ class Words:
     def __init__(self, text: str, lexicon: Lexicon, surface: Surface) -> None:
         self.text, self._lexicon, self._surface = text, lexicon, surface
         self.problems: list[Problem] = []
-        self._tokens = [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text)]
+        self._tokens = list(_tokens(text))
         self._at = 0
         self._skipped: list[str] = []
         self._exempt = (0, 0)
         self._verbs = lexicon.verbs_in(surface.language)
 
     def _check_characters(self) -> None:
-        for found in chars.REFUSED.finditer(self.text):
+        for found in islice(chars.REFUSED.finditer(self.text), _MOST):
             why = f"{chars.describe(found[0])} is refused here"
             hint = "A sentence is one line with blanks between its words."
             self._add(found.start(), found.end(), "refused-character", why, hint)
@@ -89,6 +91,9 @@ class Words:
         """
         start, end = self._exempt
         words = f"{self.text[:start]}{' ' * (end - start)}{self.text[end:]}"
+        last = self._tokens[-1] if self._tokens else None
+        if last is not None and last.text[0] == '"' and not QUOTED.match(last.text):
+            words = words[: last.start]
         masked = QUOTED.sub(lambda found: '"' * len(found[0]), words)
         at = 0
         pattern = self._lexicon.forbidden_pattern
@@ -192,6 +197,17 @@ class Words:
         self.problems.append(
             Problem((), CODES[rule], rule, message, hint, expected, severity, start=start, end=end)
         )
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    """The words; a quote that is never closed is the last one, up to the end of the text."""
+    at = 0
+    while (found := _TOKEN.match(text, at)) is not None:
+        at = found.end()
+        yield Token(found[1], found.start(1), at)
+    rest = text[at:].lstrip(" ")
+    if rest:
+        yield Token(rest, len(text) - len(rest), len(text))
 
 
 def short(text: str) -> str:
