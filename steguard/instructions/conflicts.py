@@ -40,7 +40,7 @@ from steguard.instructions.conflict import (
 from steguard.instructions.keys import MEASURES, OUTPUT, TERM, Role, Subject, is_a
 from steguard.instructions.records import Instruction, ordered
 from steguard.instructions.satisfy import minimal_conflicts, possible
-from steguard.instructions.tooleffects import ToolReport, judge_tools
+from steguard.instructions.tooleffects import ToolReport, judge_tools, stricter
 from steguard.instructions.values import claims_of, products_of
 
 _UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
@@ -82,7 +82,8 @@ def resolve(
         found = _judge(inside, claims)
         conflicts += found.conflicts
         aside |= found.aside
-        effects |= found.effects
+        for tool, effect in found.effects.items():
+            effects[tool] = stricter(effect, effects.get(tool, effect))
     merged = _distinct(conflicts)
     left = tuple(rule for rule in kept if rule.ref not in aside)
     return Resolution(left, merged, overridden, aside, effects, claims)

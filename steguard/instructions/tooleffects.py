@@ -45,6 +45,13 @@ class _Say:
     effects: frozenset[str]
     named: bool
     """Whether the rule states an effect; a list of permitted tools only bounds it."""
+    exact: bool = False
+    """Whether it speaks of this tool alone, so that it says nothing where it does not hold."""
+
+
+def stricter(one: str, other: str) -> str:
+    """The effect that permits less."""
+    return max(one, other, key=_STRICT.index)
 
 
 def covers(pattern: str, tool: str) -> bool:
@@ -105,7 +112,7 @@ def _judge_tool(
         loose = [say for say in level if not say.effects & left]
         for say in loose:
             verdict.reports.append(_loosened(tool, by, bound, say))
-            if say.named:
+            if say.exact:
                 verdict.aside[say.rule.ref] = by[0].ref
         held = [say for say in level if say not in loose]
         if not held:
@@ -131,7 +138,7 @@ def _strictest(says: Sequence[_Say]) -> str:
 def _says(tool: str, rule: Instruction, claims: Iterable[Claim]) -> Iterable[_Say]:
     for claim in claims:
         if isinstance(claim, ToolEffect) and covers(claim.tool, tool):
-            yield _Say(rule, frozenset({claim.effect}), named=True)
+            yield _Say(rule, frozenset({claim.effect}), True, claim.tool == tool)
         elif isinstance(claim, OnlyTools):
             yield _Say(rule, _USABLE if _listed(tool, claim.tools) else _DENY, named=False)
 
@@ -150,7 +157,7 @@ def _loosened(tool: str, by: list[Instruction], bound: str, say: _Say) -> ToolRe
         (*by, say.rule),
         f"Tool '{tool}': {say.rule.ref} says '{wish}', but a higher authority says '{bound}'.",
         settled=True,
-        aside=(say.rule.ref,) if say.named else (),
+        aside=(say.rule.ref,) if say.exact else (),
     )
 
 

@@ -325,5 +325,6 @@ def products_of(rules: Iterable[Instruction], artifact: str | None = None) -> fr
     keys = (read_key(rule.key).product() for rule in rules if rule.key)
     names |= {name for name in keys if name is not None}
     if artifact:
-        names.add(artifact)
+        parts = artifact.lower().replace("-", "_").split("_")
+        names |= {artifact, *("_".join(parts[at:]) for at in range(len(parts)))}
     return frozenset(names - {OUTPUT})
