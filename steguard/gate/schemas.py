@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator, ValidationError, validators
-from jsonschema.exceptions import SchemaError
-
 from steguard.gate.arguments import is_type, whole
 
 Fault = tuple[str, str]
@@ -32,6 +29,9 @@ def compile_schema(schema: Mapping[str, Any]) -> Test:
 
     Raises :class:`ValueError` where this is no JSON Schema.
     """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
@@ -200,15 +200,15 @@ _MAKERS: dict[str, Callable[[Any], Test]] = {
 }
 
 
-def _whole_pattern(_v: Any, pattern: str, value: Any, _s: Any) -> Iterator[ValidationError]:
-    if isinstance(value, str) and not whole(pattern)(value):
-        yield ValidationError("does not match the pattern as a whole")
-
-
 def _foreign(schema: Mapping[str, Any]) -> Test:
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    def pattern_test(_v: Any, pattern: str, value: Any, _s: Any) -> Iterator[ValidationError]:
+        if isinstance(value, str) and not whole(pattern)(value):
+            yield ValidationError("does not match the pattern as a whole")
+
     extend: Any = validators.extend
-    kind = extend(Draft202012Validator, {"pattern": _whole_pattern})
-    validator = kind(dict(schema))
+    validator = extend(Draft202012Validator, {"pattern": pattern_test})(dict(schema))
 
     def test(value: Any, at: str) -> Fault | None:
         for error in validator.iter_errors(value):
