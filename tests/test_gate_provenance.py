@@ -202,6 +202,8 @@ def test_two_senders_that_fit_are_no_answer() -> None:
     request = "Answer the person who wrote about the hiking trip."
     assert effect(["named_record"], "mark.d@x.com", one, request=request) is Effect.ALLOW
     assert effect(["named_record"], "mark.d@x.com", both, request=request) is Effect.DENY
+    stranger = "Send the map of the hiking trip to the office."
+    assert effect(["named_record"], "mark.d@x.com", one, request=stranger) is Effect.DENY
     named = "Invite Mark to the hiking trip."
     assert effect(["named_record"], "mark.d@x.com", both, request=named) is Effect.ALLOW
     assert effect(["named_record"], "eve@evil.example", both, request=named) is Effect.DENY

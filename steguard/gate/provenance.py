@@ -100,7 +100,14 @@ class Seen:
         return Evidence("named_record" if named else "tool_observation", one.tool, one.pointer)
 
     def _ambiguous(self, one: _Field) -> bool:
-        """Whether two records that the request names have different persons in this field."""
+        """Whether the request does not surely mean the person in this field.
+
+        Whoever writes a letter chooses its sender. The request means him where it has his name or
+        turns back to the writer ("reply", "refund"), and no other record that it names has
+        another person in the same field.
+        """
+        if not (self.request.turns_back or self.request.names_person(one.data)):
+            return True
         last = one.pointer.rsplit("/", 1)[-1]
         others = {
             key

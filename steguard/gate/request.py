@@ -154,6 +154,11 @@ class Request:
         return bool(_DEFERS.search(self._folded))
 
     @cached_property
+    def turns_back(self) -> bool:
+        """Whether the request is about who wrote or sent something."""
+        return bool(_TURNS_BACK.search(self._folded))
+
+    @cached_property
     def wishes(self) -> bool:
         """Whether the request says what the user wants instead of what to do."""
         return bool(
@@ -208,6 +213,9 @@ _DEFERS = regex.compile(
     r"in (?:the|my|an?|this|that)|"
     r"from (?:the|my|an?|this|that)|on (?:the|my|his|her|their|its|this|that)|of the|see|bill|"
     r"invoice|posted|sent|shared|linked|attached)\b"
+)
+_TURNS_BACK = regex.compile(
+    r"\b(?:reply|respond|answer|refund|reimburse|return|back|senders?|authors?|writers?|who|whoever)\b"
 )
 _DELEGATES = regex.compile(
     r"\b(?:follow(?:ing)?|carry out|execute|do|complete|perform|handle|process|implement|work "
