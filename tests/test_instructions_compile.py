@@ -201,32 +201,32 @@ def test_a_lower_authority_tightens_and_never_loosens() -> None:
     assert decide(made, "send_email") == "deny"
 
 
-EFFECT = st.sampled_from(["deny", "ask", "allow"])
-TOOL_RULES = st.lists(
+ONE = ["tools.send_email", "tools.email.read", "tools.email.*", "tools.*"]
+TOOL_RULE = st.one_of(
+    st.tuples(st.sampled_from(ONE), st.sampled_from(["deny", "ask", "allow"])),
     st.tuples(
-        st.sampled_from(["tools.send_email", "tools.email.read", "tools.email.*", "tools.*"]),
-        EFFECT,
-        st.sampled_from(["developer_config", "operator_config", "platform_policy"]),
+        st.sampled_from(["tools.allowed", "tools.denied"]),
+        st.lists(st.sampled_from(sorted(TOOLS)), min_size=1, max_size=3, unique=True),
     ),
-    max_size=4,
 )
+ABOVE = st.sampled_from(["project_config", "developer_config", "operator_config"])
 
 
 @settings(max_examples=60)
-@given(TOOL_RULES, st.sampled_from(["tools.send_email", "tools.*", "tools.email.read"]), EFFECT)
+@given(st.lists(st.tuples(TOOL_RULE, ABOVE), max_size=4), TOOL_RULE)
 def test_what_a_user_adds_never_permits_more(
-    above: list[tuple[str, str, str]], key: str, effect: str
+    above: list[tuple[tuple[str, Any], str]], mine: tuple[str, Any]
 ) -> None:
-    rules = [rule(f"r{n}", k, v, source=s) for n, (k, v, s) in enumerate(above)]
-    mine = rule("user", key, effect, source="user_request")
+    rules = [rule(f"r{n}", k, v, source=s) for n, ((k, v), s) in enumerate(above)]
     try:
         before = compiled(*rules)
+        after = compiled(*rules, extra=[rule("user", *mine, source="user_request")])
     except InstructionConflict:
         return
-    after = compiled(*rules, extra=[mine])
     strict = ["allow", "ask", "deny"]
-    for tool in ("send_email", "email.read", "email.delete"):
-        if tool in before.resolution.effects or "*" in before.resolution.effects:
+    bounded = {*before.resolution.effects, *(k for (k, _), _ in above)}
+    for tool in TOOLS:
+        if {tool, "*", "tools.allowed"} & bounded:
             assert strict.index(decide(after, tool)) >= strict.index(decide(before, tool))
 
 

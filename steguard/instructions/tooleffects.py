@@ -105,15 +105,15 @@ def _judge_tool(
     verdict: ToolVerdict,
 ) -> None:
     says = [say for rule in rules for say in _says(tool, rule, claims[rule.ref])]
-    bound, by = "allow", list[Instruction]()
+    bound, by = "allow", list[_Say]()
     for authority in sorted({say.rule.authority for say in says}, reverse=True):
         level = _merged([say for say in says if say.rule.authority == authority])
         left = frozenset(_STRICT[_STRICT.index(bound) :])
         loose = [say for say in level if not say.effects & left]
         for say in loose:
-            verdict.reports.append(_loosened(tool, by, bound, say))
-            if say.exact:
-                verdict.aside[say.rule.ref] = by[0].ref
+            report = _loosened(tool, by, bound, say)
+            verdict.reports.append(report)
+            verdict.aside |= dict.fromkeys(report.aside, by[0].rule.ref)
         held = [say for say in level if say not in loose]
         if not held:
             continue
@@ -122,7 +122,7 @@ def _judge_tool(
             verdict.reports.append(_torn(tool, held))
         effect = next((e for e in _STRICT if e in common & left), None) or _strictest(held)
         if effect != bound or not by:
-            by = [say.rule for say in held if effect in say.effects]
+            by = [say for say in held if effect in say.effects]
         bound = effect
     if says and (bound == "deny" or any(say.effects & _USABLE for say in says)):
         verdict.effects[tool] = bound
@@ -150,14 +150,16 @@ def _merged(says: list[_Say]) -> list[_Say]:
     return says
 
 
-def _loosened(tool: str, by: list[Instruction], bound: str, say: _Say) -> ToolReport:
+def _loosened(tool: str, by: list[_Say], bound: str, say: _Say) -> ToolReport:
+    # A list that lacks some tools of a family leaves the rule for the family to the others.
+    whole = say.exact and ("*" not in tool or any(other.named for other in by))
     wish = "|".join(effect for effect in _STRICT if effect in say.effects)
     return ToolReport(
         tool,
-        (*by, say.rule),
+        (*dict.fromkeys(other.rule for other in by), say.rule),
         f"Tool '{tool}': {say.rule.ref} says '{wish}', but a higher authority says '{bound}'.",
         settled=True,
-        aside=(say.rule.ref,) if say.exact else (),
+        aside=(say.rule.ref,) if whole else (),
     )
 
 
