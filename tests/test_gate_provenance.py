@@ -184,6 +184,15 @@ def test_a_tool_that_echoes_an_argument_proves_nothing() -> None:
     assert effect(["user_request"], EVIL, seen, request=f"Mail {EVIL}") is Effect.ALLOW
 
 
+def test_what_the_task_wrote_itself_proves_nothing_when_it_is_read_back() -> None:
+    before = Observation("list_people", [{"mail": "ann@x.com"}])
+    written = Observation("add_person", {"id": "9"}, {"mail": EVIL, "other": "ann@x.com"})
+    after = Observation("list_people", [{"mail": EVIL}, {"mail": "ann@x.com"}])
+    assert effect(["tool_observation"], EVIL, before, written, after) is Effect.DENY
+    assert effect(["tool_observation"], "ann@x.com", before, written, after) is Effect.ALLOW
+    assert effect(["tool_observation"], "9", written) is Effect.ALLOW
+
+
 def test_a_record_is_named_by_its_own_name() -> None:
     seen = Observation(
         "list_files", [{"id": "7", "filename": "plan-b.txt"}, {"id": "8", "filename": "x.txt"}]

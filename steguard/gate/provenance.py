@@ -26,7 +26,7 @@ from typing import Any
 import regex
 
 from steguard.gate import kinds
-from steguard.gate.model import Context, Observation, Source, Trust, leaves
+from steguard.gate.model import Context, Observation, SideEffect, Source, Trust, leaves
 from steguard.gate.policy import ObservationSpec, Policy
 from steguard.gate.request import Name, Request
 from steguard.gate.words import fold
@@ -178,8 +178,12 @@ def _read(policy: Policy, context: Context) -> Seen:
     seen = Seen(Request(context.request))
     for _, value in leaves(dict(context.trusted)):
         seen.trusted.add(lookup_key(value))
+    written: frozenset[Any] = frozenset()
     for observation in context.observations:
-        _take(seen, observation, policy)
+        how = _reading(observation, policy, seen.request, written)
+        _take(seen, observation, how)
+        if policy.spec(observation.tool).side_effect is not SideEffect.READ:
+            written = how.echoes
     return seen
 
 
@@ -204,7 +208,10 @@ class _Reading:
         return not keys and not self.document and self.source is Source.TOOL_OBSERVATION
 
 
-def _reading(observation: Observation, policy: Policy, request: Request) -> _Reading:
+def _reading(
+    observation: Observation, policy: Policy, request: Request, written: frozenset[Any]
+) -> _Reading:
+    """``written`` is what calls of this task have put into the world: it comes back as an echo."""
     spec = policy.observations.get(observation.tool)
     source = observation.source
     if spec is not None and source is Source.TOOL_OBSERVATION:
@@ -219,13 +226,12 @@ def _reading(observation: Observation, policy: Policy, request: Request) -> _Rea
         document=kinds.is_document(observation.tool, told.description if told else ""),
         source=source,
         label=label,
-        echoes=frozenset(lookup_key(value) for value in asked),
+        echoes=written | {lookup_key(value) for value in asked},
         named=any(request.holds(value) for value in asked if not isinstance(value, bool)),
     )
 
 
-def _take(seen: Seen, observation: Observation, policy: Policy) -> None:
-    how = _reading(observation, policy, seen.request)
+def _take(seen: Seen, observation: Observation, how: _Reading) -> None:
     records: dict[str, _Record] = defaultdict(_Record)
     found: list[_Field] = []
 
@@ -350,6 +356,6 @@ def _root(data: Any, pointer: str) -> str:
 
 def fields(policy: Policy, observation: Observation) -> Iterator[tuple[str, Source, Trust]]:
     """The source and the trust of each leaf of an observation, for the record of it."""
-    how = _reading(observation, policy, Request(""))
+    how = _reading(observation, policy, Request(""), frozenset())
     for pointer, keys, value, _ in _walk(observation.data):
         yield pointer, how.source, how.trust(pointer, keys, value)
