@@ -594,3 +594,19 @@ def test_free_text_is_no_canon_and_survives_as_a_payload(text: str) -> None:
     assert back is not None
     assert back.payload["text"] == text
     assert Within(30, "second") == make(within="30 seconds").within
+
+
+@pytest.mark.parametrize(
+    ("written", "excerpt"),
+    [
+        ('"t == \\"\\u4e2d\\" and n = 1"', "="),
+        ("'t == ''x'' and n = 1'", "="),
+        ("n == 1 and t = 2", "="),
+        ('"n \\x3d 1"', "\\x3d"),
+    ],
+)
+def test_a_fault_inside_a_quoted_value_is_shown_where_it_is_written(
+    written: str, excerpt: str
+) -> None:
+    (fault,) = parse_message(f"{ENVELOPE}if: {written}\n").findings
+    assert fault.excerpt == excerpt

@@ -12,18 +12,10 @@ True
 | ``lexicon`` | verbs, fields, forbidden expressions; domain lexicons in YAML |
 | ``document`` | the indentation document: nodes with exact line and column |
 | ``message``, ``sentence``, ``condition``, ``times``, ``types`` | the parsers |
-| ``render``, ``format`` | text from objects; the formatter |
-| ``surface`` | the same in Chinese and Japanese |
+| ``render``, ``format``, ``ast`` | text and JSON from objects; the formatter |
+| ``surfaces``, ``translate`` | the same in Chinese and Japanese |
 | ``grammar`` | the language as GBNF, Lark and regex for constrained decoding |
 | ``raw`` | the exact text, invisible characters by name |
-| ``registry``, ``subjects``, ``compatibility`` | subjects with typed payloads, side by side |
-| ``exchange``, ``tracing``, ``versions`` | what answers what; ids in logs; negotiation |
-| ``prompt``, ``hints`` | ``canon-prompt`` documents; hints that rewrite a free prompt |
-| ``edge`` | a person's sentence to a message, by a guarded model call |
-| ``generate``, ``bridges`` | SQL, HTTP, templates; A2A and MCP |
-| ``verdict``, ``doctor``, ``metrics``, ``mutations`` | checking, trouble, figures |
-
-What stands above the language itself is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -121,6 +121,19 @@ def _escaped(text: str, slash: int) -> tuple[str, int]:
     return char, end
 
 
+def written_offset(inside: str, index: int, style: str) -> int:
+    """Where the character ``index`` of a quoted text stands in the contents as they are written."""
+    at = 0
+    for _ in range(index):
+        if at >= len(inside):
+            break
+        if style == "double" and inside[at] == "\\":
+            at = _escaped(inside, at)[1]
+        else:
+            at += 2 if style == "single" and inside[at] == "'" else 1
+    return at
+
+
 def quote(text: str) -> str:
     """The text in double quotes, on one line, with an escape for all that cannot be seen."""
     return f'"{_TO_ESCAPE.sub(_escape, text)}"'

@@ -40,6 +40,7 @@ CODES = {
     "condition-limit": "CAN332",
     "condition-literal": "CAN333",
     "condition-negation": "CAN334",
+    "condition-character": "CAN335",
 }
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
 _OPERATORS = (*OPERATORS, "in", "not in")
@@ -47,9 +48,10 @@ _OPERATORS = (*OPERATORS, "in", "not in")
 _TOKEN = re.compile(
     r""" *(?:(?P<number>-?[0-9][\w.:+-]*)|(?P<text>"(?:[^"\\]|\\.)*"|'[^']*')"""
     r"""|(?P<word>[^\W\d]\w*(?:[.-]\w+)*)|(?P<op><=|>=|==|!=|<>|&&|\|\||[<>=!+*/%-])"""
-    r"""|(?P<mark>[()\[\],])|(?P<end>\Z)|(?P<bad>.))""",
+    r"""|(?P<mark>[()\[\],])|(?P<end>[\r\n]*\Z)|(?P<bad>.))""",
     re.S,
 )
+_BREAK = re.compile(r"[\r\n](?![\r\n]*\Z)")
 _INT = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -89,14 +91,14 @@ def read_condition(
     simple = _SIMPLE.fullmatch(text)
     if simple is not None and simple[1] not in KEYWORDS:
         return Compare(simple[1], simple[2], int(simple[3])), []
-    odd = chars.REFUSED.search(text)
+    odd = chars.REFUSED.search(text) or _BREAK.search(text)
     if odd is not None:
         why = f"{chars.describe(odd[0])} is refused here"
         return None, [
             Problem(
                 (),
-                "CAN102",
-                "refused-character",
+                CODES["condition-character"],
+                "condition-character",
                 why,
                 "Take it out.",
                 start=odd.start(),

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steguard.canon import chars
 from steguard.canon.docfaults import problem
 from steguard.canon.docreader import Reader
 from steguard.canon.nodes import AnyNode, Entry, Fields, Items, Scalar
@@ -79,10 +80,20 @@ class Document:
         if fault.at == "end":
             start = end
         if fault.start is not None and isinstance(node, Scalar):
-            shift = 1 if node.style in ("double", "single") else 0
-            start = min(node.start + shift + fault.start, end)
-            end = min(node.start + shift + (fault.end or fault.start), end)
+            start, end = self._part(node, fault.start, fault.end or fault.start)
         return finding(self.text, start, end, fault)
+
+    def _part(self, node: Scalar, start: int, end: int) -> tuple[int, int]:
+        """The place of a part of a value; of a block it is the whole value."""
+        if node.style in ("double", "single"):
+            inside = self.text[node.start + 1 : node.end - 1]
+            first, last = (
+                node.start + 1 + chars.written_offset(inside, at, node.style) for at in (start, end)
+            )
+            return first, last
+        if node.style == "literal":
+            return node.start, node.end
+        return min(node.start + start, node.end), min(node.start + end, node.end)
 
 
 def parse_document(text: str) -> Document:

@@ -14,7 +14,8 @@
 
 - Words are separated by blanks; blanks at the ends and a byte order mark are dropped. Verbs and
   keywords are lower case.
-- ``TARGET SUBJECT ATTRIBUTE EVENT ACTION`` and parameter names are names; keywords are no names.
+- ``TARGET SUBJECT ATTRIBUTE EVENT ACTION`` and parameter names are names; keywords are no names,
+  and a verb is no ``ACTOR``.
 - A ``VALUE`` is one word without quotes, or text in double quotes. It does not end with
   ``. , ; ! ?``. ``[name]`` is a placeholder and ``<int>`` a type; in quotes both are text.
 - Vague, polite and emotional words are refused outside quotes, and so is double negation.
@@ -147,7 +148,9 @@ def _quick(text: str, lexicon: Lexicon, verbs: Collection[str]) -> Sentence | No
         return None
     actor, modal, order = duty.groups()
     request = _quick_request(order, lexicon)
-    if request is None or request.verb not in lexicon.verbs or _avoided(actor or "", lexicon):
+    if request is None or request.verb not in lexicon.verbs:
+        return None
+    if actor is not None and (actor in lexicon.verbs or _avoided(actor, lexicon)):
         return None
     return Duty(_MODALS[modal], request, actor)
 

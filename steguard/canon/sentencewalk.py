@@ -153,6 +153,9 @@ class Walk(Slots):
         self._at += 1
         if name == "verb":
             return self._verb(token)
+        if name == "actor" and token.text in self._verbs:
+            why = f"the verb '{token.text}' stands where an actor is expected"
+            raise self._fail(token, "reserved-word", why, "Write who does it, or nothing.", (name,))
         if name == "message_id":
             return self._address(token)
         if name in ("value", "option", "reason"):
