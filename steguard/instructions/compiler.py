@@ -23,7 +23,7 @@ from steguard.instructions.fence import Material, in_order, make_nonce
 from steguard.instructions.keys import OUTPUT
 from steguard.instructions.messages import Page, Shortened, assemble, estimate_tokens
 from steguard.instructions.outputs import Facts, InstructionContract, Validator
-from steguard.instructions.records import Instruction, State, canonical, digest
+from steguard.instructions.records import Instruction, Source, State, canonical, digest
 from steguard.instructions.registry import (
     Activation,
     InstructionError,
@@ -126,16 +126,19 @@ class Compiler:
         history: Sequence[Mapping[str, Any]] = (),
         task: TaskRules | None = None,
         extra: Iterable[Instruction] = (),
+        above: Iterable[Instruction] = (),
         facts: Facts | None = None,
     ) -> Compiled:
         """Compile one call.
 
-        ``request`` is the user's own text and ``extra`` are rules of this task. ``history`` has
-        the earlier turns of assistant, user and tools. Raises :class:`InstructionConflict` where
-        the rules cannot hold together or cannot fit the token budget.
+        ``request`` is the user's own text and ``extra`` are the user's rules for this task;
+        ``above`` are rules of the agent that sends this one. ``history`` has the earlier turns of
+        assistant, user and tools. Raises :class:`InstructionConflict` where the rules cannot hold
+        together or cannot fit the token budget.
         """
         _require_task(state, task)
-        rules, moved = select(self.store, state, task, extra)
+        own = [*_require_user(extra), *above]
+        rules, moved = select(self.store, state, task, own)
         resolution = resolve(rules, state.artifact, state.tools)
         if resolution.refused:
             raise InstructionConflict(resolution.refused)
@@ -245,6 +248,18 @@ def _require_task(state: State, task: TaskRules | None) -> None:
         raise UsageError(
             f"the state is of the task '{state.task_id}', the versions of '{task.task_id}'"
         )
+
+
+def _require_user(rules: Iterable[Instruction]) -> list[Instruction]:
+    """A task brings rules of its user only, so that nobody rises by a task's data."""
+    listed = list(rules)
+    for rule in listed:
+        if rule.source is not Source.USER:
+            raise UsageError(
+                f"the task brings the rule '{rule.ref}' of '{rule.source.value}'; a task has "
+                "rules of 'user_request' only. Put others into the store"
+            )
+    return listed
 
 
 def _version(resolution: Resolution) -> str:

@@ -55,11 +55,11 @@ def compile_child(
     the scope.
     """
     _require_valid(parent, terms, state, now or datetime.now(UTC))
-    extra = [*inputs.pop("extra", ()), *inherited(parent, terms)]
+    above = inherited(parent, terms)
     if terms.output_schema is not None:
         output = {**(child.profile.get("output") or {}), "schema": terms.output_schema}
         child = replace(child, profile={**child.profile, "output": {**output, "format": "json"}})
-    compiled = child.compile(state, request, extra=extra, **inputs)
+    compiled = child.compile(state, request, above=above, **inputs)
     policy = join_policies(parent.policy, terms, compiled.policy)
     contract = compiled.contract
     if terms.evidence_requirements:

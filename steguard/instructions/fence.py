@@ -96,6 +96,8 @@ def fence(material: Material, nonce: str) -> str:
 
 def visible(line: str) -> str:
     """A line with its invisible characters written out, such as ``<U+200B>``."""
+    if line.isascii() and line.isprintable():
+        return line
     return "".join(f"<U+{ord(c):04X}>" if _hidden(c) else c for c in line)
 
 
