@@ -128,6 +128,16 @@ def test_budgets_and_costs_are_the_parents() -> None:
     assert not child.spec("pay").idempotent
 
 
+def test_a_policy_that_was_used_before_can_be_handed_on() -> None:
+    own = policy(look="allow", write="deny")
+    assert said(own, "look") is Effect.ALLOW
+    before = own.hash
+    child = delegate(PARENT, contract(PARENT, ["look"]), own)
+    assert own.hash == before != child.hash
+    assert said(child, "look") is Effect.ALLOW
+    assert set(child.index.tools) == {"look", "write"}
+
+
 def test_the_digest_of_a_child_is_not_that_of_its_parent() -> None:
     child = delegate(PARENT, contract(PARENT, ["look"]))
     call = ToolCall("look", {})

@@ -439,6 +439,7 @@ def test_the_rules_of_the_operator_hold_in_a_derived_policy() -> None:
         }
     )
     request = "Remove the user Eve."
+    assert base.hash
     policy = derive(request, DOMAINS["chat"]["tools"], base=base)
     decision = Gate(policy).decide(
         ToolCall("remove_user", {"user": "Eve"}), Context(request=request)

@@ -57,8 +57,7 @@ def derive(
             rules.append(_acting(name, spec, licence, read))
     rules += _refusals(refused)
     start = base or Policy.model_validate({"name": "request"})
-    data = {**dict(start), "tools": specs, "rules": rules}
-    return Policy.model_validate(data)
+    return start.model_copy(update={"tools": specs, "rules": rules})
 
 
 def tool_specs(tools: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> dict[str, ToolSpec]:
