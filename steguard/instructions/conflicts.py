@@ -278,14 +278,14 @@ def _judge_topic(
     def fits(some: Sequence[tuple[tuple[frozenset[Claim], int], list[str]]]) -> bool:
         return possible([c for (claims, _), _ in some for c in claims], spaced=spaced)
 
-    groups: dict[tuple[object, ...], list[Instruction]] = {}
+    groups: dict[tuple[tuple[str, ...], frozenset[int]], list[Instruction]] = {}
     for core in minimal_conflicts(classes, fits):
         rules = [by_ref[ref] for _, refs in core for ref in refs]
         subjects = _subjects(claims for (claims, _), _ in core)
         levels = frozenset(rule.authority for rule in rules)
         together = groups.setdefault((subjects, levels), [])
         together += [rule for rule in rules if rule not in together]
-    return [_value_conflict(key[0], rules) for key, rules in groups.items()]  # type: ignore[arg-type]
+    return [_value_conflict(subjects, rules) for (subjects, _), rules in groups.items()]
 
 
 def _subjects(groups: Iterable[frozenset[Claim]]) -> tuple[str, ...]:
