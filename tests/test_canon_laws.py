@@ -150,7 +150,7 @@ def test_a_position_is_where_the_line_and_the_column_say(text: str) -> None:
     st.lists(
         st.tuples(
             st.sampled_from(["sku", "n", "q", "note"]),
-            st.sampled_from(["x", '"y z"', "a b", "1:10", "soon a", "", "<int>", "[x]", "x ", "a: b"]),
+            st.sampled_from(["x", '"y z"', "a b", "中文、值", "尽快做", '"a\\"b\\n"', "-5", "- 5", "/a/b", "...", 'a "q"', "1:10", "soon a", "", "<int>", "[x]", "x ", "a: b"]),
         ),
         max_size=4,
     ),

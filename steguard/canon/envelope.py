@@ -379,7 +379,9 @@ class Envelope:
             self._problem(path, "bad-type", str(kind), "Write a type, or quote the text.")
         elif text[0] == "$" and _VARIABLE.fullmatch(text):
             self._not_filled(path, text)
-        elif " " in text and (found := self._lexicon.forbidden_in(text)) is not None:
+        elif (" " in text or not text.isascii()) and (
+            found := self._lexicon.forbidden_in(text)
+        ) is not None:
             advice = self._lexicon.advice(found[0])[1]
             self._problem(
                 path,

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from steguard.canon.chars import unescape
 from steguard.canon.condition import read_condition
 from steguard.canon.document import Document, parse_document, parse_documents
 from steguard.canon.envelope import CODES, Envelope, field_faults
@@ -137,10 +138,12 @@ def _checked(
 # ---- the quick path: a right message in its usual spelling; anything else is read node by node
 
 # Ranges of ASCII characters are a bitmap to `re`, and much faster than \w in a class.
-_CHARS = r"[ !$-9;-Z\\^_a-z|~@]"
+_WIDE = r"\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uff01-\uff5e"
+_CHARS = rf'[ !"$-9;-Z\\^_a-z|~@{_WIDE}]'
 _LINES = re.compile(
-    rf"^(  |)([A-Za-z_][0-9A-Za-z_-]*+):(?: (?:([0-9A-Za-z_]{_CHARS}*+(?::(?! ){_CHARS}++)*+)(?<! )"
-    r'|"([ !#-\[\]-~]+)")|)\n',
+    r"^(  |)([A-Za-z_][0-9A-Za-z_-]*+):(?: (?:"
+    rf"((?:[0-9A-Za-z_/.+({_WIDE}]|-(?=[0-9])){_CHARS}*+(?::(?! ){_CHARS}++)*+)(?<! )"
+    rf'|"((?:[ !#-\[\]-~{_WIDE}]++|\\["\\/bfnrt])++)")|)\n',
     re.M,
 ).findall
 _ADDRESS = re.compile(ADDRESS).fullmatch
@@ -162,8 +165,8 @@ def _quick(text: str, lexicon: Lexicon) -> Message | None:
         if indent:
             if not inside or not (plain or quoted):
                 return None
-            payload[key] = plain or quoted
-            if " " in plain and lexicon.forbidden_in(plain):
+            payload[key] = plain or unescape(quoted)
+            if (" " in plain or not plain.isascii()) and lexicon.forbidden_in(plain):
                 return None
         elif plain:
             fields[key] = plain
