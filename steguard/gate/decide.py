@@ -91,7 +91,7 @@ class _Chain:
         rules = tool.candidates(self.context.scope)
         if not rules:
             return self._no_rule(tool)
-        self.note(Step.SCOPE, True, f"{len(rules)} rules apply in this scope.")
+        self.note(Step.SCOPE, True, f"Rules that apply in this scope: {len(rules)}.")
         return self._by_rules(rules)
 
     def _by_rules(self, rules: list[CompiledRule]) -> Decision:
@@ -125,7 +125,7 @@ class _Chain:
     def _ask(self, matched: Matched, one: CompiledRule) -> Decision:
         if matched.step is Step.PROVENANCE:
             reason = (
-                f"The value of '{_name(matched.pointer)}' comes from {_place(matched.note)}. "
+                f"The value of '{_name(matched.pointer)}' comes from {matched.note}. "
                 "A person must confirm it."
             )
         else:
@@ -152,7 +152,7 @@ class _Chain:
         name = _name(matched.pointer)
         alternatives = tuple(one.rule.alternatives)
         if matched.step is Step.PROVENANCE:
-            reason = f"The value of '{name}' comes from {_place(matched.note)}. "
+            reason = f"The value of '{name}' comes from {matched.note}. "
             reason += "Such a source permits no action."
             alternatives = alternatives or (f"Ask the user for the value of '{name}'.",)
         else:
@@ -208,7 +208,7 @@ class _Chain:
         else:
             text = f"'{_name(matched.pointer)}' {matched.note or 'fails'}."
             if matched.step is Step.PROVENANCE:
-                text = f"'{_name(matched.pointer)}' comes from {_place(matched.note)}."
+                text = f"'{_name(matched.pointer)}' comes from {matched.note}."
         step = matched.step or Step.RULE
         self.note(step, holds, text, one.rule.id, matched.pointer)
 
@@ -250,18 +250,6 @@ def _nearer(matched: Matched, near: tuple[Matched, CompiledRule] | None) -> bool
 
 def _name(pointer: str) -> str:
     return pointer[1:] if pointer else "arguments"
-
-
-_PLACES: dict[str, str] = {
-    "unknown": "no known source",
-    "request_words": "no known source",
-    "user_request": "the request",
-    "trusted_config": "the configuration",
-}
-
-
-def _place(place: str) -> str:
-    return _PLACES.get(place, place)
 
 
 def _skeleton(name: str) -> str:

@@ -86,14 +86,14 @@ class _Sources:
                 evidence = seen.evidence(leaf)
             if self._allow(evidence):
                 if forbids:
-                    return YES, False, pointer, evidence[0].where()
+                    return YES, False, pointer, evidence[0].says()
                 continue
             if forbids:
                 continue
             if not any(origin.takes(one) for origin in self.asked for one in evidence):
-                return NO, False, pointer, evidence[0].where()
+                return NO, False, pointer, evidence[0].says()
             if not ask:
-                ask, at, place = True, pointer, evidence[0].where()
+                ask, at, place = True, pointer, evidence[0].says()
         return (NO if forbids else YES), ask, at, place
 
 

@@ -40,12 +40,24 @@ class Evidence:
     tool: str = ""
     pointer: str = ""
 
-    def where(self) -> str:
-        return (
-            self.label
-            + (f":{self.tool}" if self.tool else "")
-            + (f"#{self.pointer}" if self.pointer else "")
-        )
+    def says(self) -> str:
+        """The place in words, for a reason."""
+        field = f"the field {self.pointer}" if self.pointer else "the text"
+        return _PLACES[self.label].format(field=field, tool=self.tool)
+
+
+_PLACES = {
+    "trusted_config": "the configuration",
+    "user_request": "the request",
+    "named_record": "{field} of '{tool}'",
+    "tool_observation": "{field} of '{tool}'",
+    "named_content": "{field} of '{tool}', which other people can write",
+    "content": "{field} of '{tool}', which other people can write",
+    "retrieved_document": "{field} of the document of '{tool}'",
+    "memory_record": "{field} of the memory of '{tool}'",
+    "unknown": "no known source",
+    "request_words": "no known source",
+}
 
 
 UNKNOWN = Evidence("unknown")
