@@ -53,7 +53,6 @@ CODES = {
 }
 
 REQUIRED = FIELDS[:6]
-_ADDRESSES = ("from", "to", "msg_id", "reply_to")
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _SLOT = re.compile(r"<[^<>]*>")
 
