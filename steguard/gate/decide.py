@@ -91,7 +91,8 @@ class _Chain:
         rules = tool.candidates(self.context.scope)
         if not rules:
             return self._no_rule(tool)
-        self.note(Step.SCOPE, True, f"Rules that apply in this scope: {len(rules)}.")
+        if self.explain:
+            self.note(Step.SCOPE, True, f"Rules that apply in this scope: {len(rules)}.")
         return self._by_rules(rules)
 
     def _by_rules(self, rules: list[CompiledRule]) -> Decision:

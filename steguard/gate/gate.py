@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from steguard.gate.decide import decide
 from steguard.gate.model import Context, Decision, ToolCall
 from steguard.gate.policy import Policy
 from steguard.gate.policyfile import load_policy
@@ -40,14 +41,10 @@ class Gate:
 
     def decide(self, call: ToolCall, context: Context) -> Decision:
         """What the policy says about this call. It never raises: an error is a deny."""
-        from steguard.gate.decide import decide
-
         return decide(self.policy, call, context)
 
     def explain(self, call: ToolCall, context: Context) -> Decision:
         """The same decision, with every condition that the gate looked at in ``checks``."""
-        from steguard.gate.decide import decide
-
         return decide(self.policy, call, context, explain=True)
 
     def task(self, context: Context) -> Session:
