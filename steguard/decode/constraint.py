@@ -23,7 +23,10 @@ from steguard.profilespec import ConstrainSpec
 from steguard.ruleset import RuleSet
 from steguard.vocabulary import load
 
-QUANTITY = Shape(r"[0-9]{1,4}(\.[0-9]{1,3})?", ("1", "12", "4.5", "2024"))
+QUANTITY = Shape(
+    r"[0-9]{1,4}(,[0-9]{3})?(\.[0-9]{1,3})?( (kW|mm|cm|km|kg|Hz|MB|GB))?",
+    ("1", "12", "4.5", "2024", "1,000", "0.5 mm"),
+)
 CODE = Shape(r"`[A-Za-z0-9_./-]{1,40}`", ("`main.py`", "`/etc/hosts`", "`a-b_c`"))
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")

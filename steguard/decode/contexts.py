@@ -12,7 +12,12 @@ from enum import Enum
 
 from steguard.decode.kinds import Kind
 from steguard.decode.lexis import Word
-from steguard.decode.pairs import AFTER_FUNCTION, NUMBER, OF_THAT, TO_ONLY
+from steguard.decode.pairs import (
+    AFTER_FUNCTION,
+    NUMBER,
+    OF_THAT,
+    TO_ONLY,
+)
 
 
 class Mode(Enum):
@@ -58,7 +63,8 @@ _OPEN_ENDED = frozenset(
     )
 )
 _OBJECTS = frozenset((Kind.DET, Kind.PRON, Kind.POINT, Kind.PERSON))
-_AFTER_ING = _OBJECTS | {Kind.ADVERB, Kind.SUB}
+_ADVERBS = frozenset((Kind.ADVERB, Kind.AMOUNT, Kind.SLOW))
+_AFTER_ING = _OBJECTS | {Kind.AMOUNT, Kind.SUB}
 _CHAIN = frozenset(
     (
         At.BE,
@@ -116,6 +122,8 @@ def step(context: Context, word: Word, mode: Mode) -> Context | None:
 def _opened(at: At, word: Word) -> Context | None:
     if at is At.FREE and not word.ending:
         at = At.OPEN
+    if at is At.STATE:  # Only a mark can follow, so no pair can come of it.
+        return Context(at)
     if word.first and at is not At.FREE and word.first not in _KEPT.get(at, ()):
         return None
     return Context(at, word.first)
@@ -144,7 +152,7 @@ def _place(at: At, word: Word, mode: Mode) -> At | None:
         state = at in (At.BE, At.QUESTION_BE) and kind is Kind.STATE
         return At.STATE if state else None
     if at in _VERBS:
-        if kind in (Kind.ADVERB, Kind.SLOW):
+        if kind in _ADVERBS:
             return At.QUESTION_AUX if at in _QUESTION else At.CHAIN
         if kind in (Kind.BE, Kind.AUX, Kind.ASKED, Kind.WHEN):
             return None
@@ -153,9 +161,11 @@ def _place(at: At, word: Word, mode: Mode) -> At | None:
             return At.AUX_PREP
         if at is At.AUX and kind is Kind.TO:
             return None
+    if at is At.AUX_PREP and kind in _ADVERBS:
+        return At.CHAIN
     if at in (At.BE, At.AUX, At.CHAIN, At.AUX_PREP) and kind is Kind.PHRASE:
         return At.CHAIN
-    if at is At.STATE_COMMA and kind in (Kind.JOIN, Kind.OR, Kind.ADVERB, Kind.SLOW):
+    if at is At.STATE_COMMA and kind in _ADVERBS | {Kind.JOIN, Kind.OR}:
         return at
     if at is At.ING and kind in _AFTER_ING:
         return None
@@ -165,9 +175,11 @@ def _place(at: At, word: Word, mode: Mode) -> At | None:
         found = _after_join(word)
         if found is not At.FREE:
             return found
-    if at is At.JOINED_NOUN and (kind in _OBJECTS or kind is Kind.ADVERB):
+    if at is At.JOINED_NOUN and (kind in _OBJECTS or kind is Kind.AMOUNT):
         return None
     if at is At.COMMA and kind is Kind.BE:
+        return None
+    if at in (At.ASKING, At.ASKED) and kind is Kind.ING:
         return None
     if at in (At.ASKING, At.ASKED) and kind is Kind.JOIN:
         return None if at is At.ASKING else at
@@ -183,7 +195,7 @@ def _after_join(word: Word) -> At | None:
         return None
     if kind in (Kind.PART, Kind.STATE):
         return None if word.verb else At.JOINED_NOUN
-    if kind is Kind.ADVERB:
+    if kind in (Kind.ADVERB, Kind.AMOUNT):
         return At.JOINED
     if kind in (Kind.VERBAL, Kind.PHRASE):
         return At.JOINED_NOUN
@@ -233,6 +245,8 @@ def opening(word: Word, *, first: bool) -> tuple[Mode, Context] | None:
     ``first`` is true for the first sentence of a text, where "it" points to nothing.
     """
     kind = word.kind
+    if kind is Kind.ADVERB and not reopens(word):
+        return None
     if kind in _NO_OPENERS or (first and (kind is Kind.PERSON or word.filler)):
         return None
     mode = Mode.STATEMENT

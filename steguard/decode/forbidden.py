@@ -32,7 +32,7 @@ SERVED: dict[str, Service] = {
             "sentence-length", "paragraph-length", "banned-words", "marketing-word",
             "latin-abbreviation", "contraction", "semicolon", "american-spelling",
             "passive-voice", "perfect-tense", "progressive-tense", "complex-verb", "ing-form",
-            "one-instruction", "condition-first", "phrasal-verb", "synonym-consistency",
+            "one-instruction", "condition-first", "phrasal-verb",
             "filler-opening", "filler-closing", "self-reference", "decoration", "missing-text",
             "dangling-pronoun", "note-instruction", "safety-label", "safety-command",
             "safety-result", "parentheses", "unapproved-word",
@@ -40,7 +40,8 @@ SERVED: dict[str, Service] = {
         Service.ENFORCED,
     ),
     **dict.fromkeys(
-        ("nominalisation", "unbounded-quantity", "telegraph-style", "repeated-word"),
+        ("nominalisation", "unbounded-quantity", "telegraph-style", "repeated-word",
+         "synonym-consistency"),
         Service.REDUCED,
     ),
 }  # fmt: skip
@@ -73,7 +74,8 @@ def collect(rules: RuleSet, names: frozenset[str]) -> Forbidden:
         else:
             found.phrases += _words_of(active, checker.triggers)
         if active.rule.name == "filler-opening":
-            found.openers = OPENERS
+            found.openers = frozenset(parts[0] for parts in OPENERS if len(parts) == 1)
+            found.phrases += (parts for parts in OPENERS if len(parts) > 1)
         if service is not None:
             found.served[active.rule.name] = service
     return found
@@ -104,6 +106,8 @@ def _synonyms(
     groups: dict[int, dict[str, list[tuple[str, ...]]]] = {}
     for parts, member in checker.members():
         for number in member.groups:
+            if number in checker.by_object:
+                continue  # These are synonyms only for one and the same object.
             groups.setdefault(number, {}).setdefault(member.base, []).append(parts)
     lost: set[str] = set()
     for _, members in sorted(groups.items()):

@@ -61,6 +61,7 @@ class Kind(Enum):
     PREP = "prep"
     PHRASE = "phrase"  # the noun of "in general", which keeps a verb chain open
     ADVERB = "adverb"
+    AMOUNT = "amount"  # all, each, more: stands in a verb chain like an adverb
     STATE = "state"  # a participle that names a state: closed, connected
     PART = "part"  # another participle
     ING = "ing"
@@ -94,7 +95,7 @@ _EXACT = {
     **dict.fromkeys(("if", "unless"), Kind.IF),
     **dict.fromkeys(("this", "that", "these", "those"), Kind.POINT),
     **dict.fromkeys(("it", "they", "he", "she"), Kind.PERSON),
-    **dict.fromkeys(("either", "neither", "all"), Kind.ADVERB),
+    **dict.fromkeys(("either", "neither", "all"), Kind.AMOUNT),
     **dict.fromkeys(("here", "there"), Kind.PRON),
 }
 _NEVER = word_set(
@@ -122,6 +123,8 @@ def kind_of(word: str) -> Kind:
     if mask & ING:
         return Kind.ING
     if mask & (ADV | NOT) and not mask & WH:
+        if mask & DET:
+            return Kind.AMOUNT
         return Kind.SLOW if mask & BASE else Kind.ADVERB
     if word in _IN_PHRASE:
         return Kind.PHRASE
@@ -164,6 +167,7 @@ def plain_words() -> frozenset[str]:
     for name in ("nouns.txt", "things.txt"):
         found.update(form for noun in read_words(name) for form in (noun, plural(noun)))
     found.update(word for word in read_words("adverbs.txt") if word.isalpha())
+    found.update(name for line in sections["name"] for name in line.split())
     return frozenset(word for word in found if word.isalpha() and word not in _NEVER)
 
 

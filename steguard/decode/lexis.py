@@ -80,7 +80,9 @@ class Lexis:
         found: dict[tuple[Word, frozenset[Word]], list[str]] = defaultdict(list)
         short = {text: _head(word) for text, word in self.words.items() if word.kind in _HEADS_OF}
         for text, word in self.words.items():
-            heads = (short.get(text[:size]) for size in range(2, len(text)))
+            # "ready" is no trap for "read", but "puts" is one for "put".
+            longest = len(text) if text.endswith("s") else len(text) - 1
+            heads = (short.get(text[:size]) for size in range(2, longest))
             found[word, frozenset(h for h in heads if h and h.kind is not word.kind)].append(text)
         return [Atom(word, heads, tuple(texts)) for (word, heads), texts in found.items()]
 

@@ -19,8 +19,8 @@ from steguard.decode.texts import Limits
 _KINDS = frozenset(
     (
         Kind.BE, Kind.MODAL, Kind.DO, Kind.TO, Kind.OR, Kind.SUB, Kind.DET, Kind.PRON, Kind.PREP,
-        Kind.ADVERB, Kind.PHRASE, Kind.ASKS, Kind.VERB, Kind.VERBAL, Kind.FINITE, Kind.PLAIN,
-        Kind.SLOW,
+        Kind.ADVERB, Kind.AMOUNT, Kind.PHRASE, Kind.ASKS, Kind.VERB, Kind.VERBAL, Kind.FINITE,
+        Kind.PLAIN, Kind.SLOW,
     )
 )  # fmt: skip
 """Kinds of words after which every other word of these kinds can stand."""

@@ -8,7 +8,7 @@ sentence has few ways open at a time: the sets of one rule share no word.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from steguard.decode.automaton import Words
@@ -31,6 +31,7 @@ from steguard.decode.pairs import NUMBER
 _LATE = 3
 """With fewer words left no new clause begins, so that a sentence lands before its limit."""
 
+_NONE: frozenset[str] = frozenset()
 _CLAUSES = frozenset((Kind.SUB, Kind.IF, Kind.WHEN, Kind.ASKED, Kind.JOIN, Kind.OR))
 
 
@@ -46,6 +47,7 @@ class Sentences:
             word = Word(Kind.DET, NUMBER, frozenset((NUMBER,))) if number else Word(Kind.DET)
             self._atoms.append(Atom(word, shape=name))
         self._unions: dict[frozenset[str], Ref] = {}
+        self._made: dict[int, Words] = {}
         self._partition()
         self._next = cache(self._steps)
         self._usual = cache(self._find_usual)
@@ -113,15 +115,15 @@ class Sentences:
         late = left <= _LATE
         usual = self._usual(mode, late) if context.at in (At.FREE, At.OPEN) else {}
 
-        def following(steps: dict[Context, Ref]) -> Iterator[Sequence]:
-            for after, words in steps.items():
-                rest = self._rest(mode, after, left - 1, need - 1, stop)
+        def following(steps: Mapping[Context, frozenset[str]]) -> Iterator[Sequence]:
+            for after, blocks in steps.items():
+                rest = self._rest(mode, after, left - 1, need - 1, stop) if blocks else None
                 if rest is not None:
-                    yield (words, rest)
+                    yield (self._group(blocks), rest)
 
         def choices() -> Iterator[Sequence]:
             steps = self._next(mode, context, late)
-            yield from following({a: w for a, w in steps.items() if usual.get(a) != w})
+            yield from following({a: b - usual.get(a, _NONE) for a, b in steps.items()})
             if usual:
                 shared = self._memo(f"u{mode.value}", left, need, stop, lambda: following(usual))
                 if shared is not None:
@@ -129,11 +131,14 @@ class Sentences:
 
         return self._memo(f"s{mode.value}{context.name}", left, need, stop, choices)
 
-    def _find_usual(self, mode: Mode, late: bool) -> dict[Context, Ref]:
+    def _find_usual(self, mode: Mode, late: bool) -> dict[Context, frozenset[str]]:
         """What every free context has in common; it is written once for all of them."""
         free = [c for c in self._contexts if c.at in (At.FREE, At.OPEN)]
         first, *others = [self._next(mode, context, late) for context in free]
-        return {a: w for a, w in first.items() if all(o.get(a) == w for o in others)}
+        return {
+            after: blocks.intersection(*(other.get(after, _NONE) for other in others))
+            for after, blocks in first.items()
+        }
 
     def _rest(self, mode: Mode, context: Context, left: int, need: int, stop: str) -> Ref | None:
         """What follows a word: the end, or a space or a comma and more words."""
@@ -163,34 +168,42 @@ class Sentences:
             self._grammar.add(name, choices())
         return Ref(name) if self._grammar.rules[name] else None
 
-    def _steps(self, mode: Mode, context: Context, late: bool) -> dict[Context, Ref]:
-        """By the context that follows: the words that lead there."""
-        found: dict[Context, list[Atom]] = defaultdict(list)
+    def _steps(self, mode: Mode, context: Context, late: bool) -> dict[Context, frozenset[str]]:
+        """By the context that follows: the terminals of the words that lead there."""
+        found: dict[Context, set[str]] = defaultdict(set)
         leads = cache(lambda word: step(context, word, mode))
         for atom in self._samples:
             if late and atom.word.kind in _CLAUSES:
                 continue
             after = leads(atom.word)
             if after is not None and all(map(leads, atom.heads)):
-                found[after].append(atom)
-        return {after: self._set(atoms) for after, atoms in found.items()}
+                found[after].add(self._terminal(atom))
+        return {after: frozenset(names) for after, names in found.items()}
 
     def _set(self, atoms: list[Atom], title: bool = False) -> Ref:
-        """The words of the atoms as one rule, with a terminal for each block of them."""
-        names = dict.fromkeys(
-            atom.shape or f"{'T' if title else 'W'}{self._block[atom]}" for atom in atoms
-        )
-        for name in names:
-            if name not in self._grammar.terminals:
-                words = Words(self._words[int(name[1:])])
-                self._grammar.terminals[name] = WordSet(words, title)
+        return self._group(frozenset(self._terminal(atom, title) for atom in atoms))
+
+    def _terminal(self, atom: Atom, title: bool = False) -> str:
+        """The name of the terminal for the block of an atom, or of its shape."""
+        if atom.shape:
+            return atom.shape
+        number = self._block[atom]
+        name = f"{'T' if title else 'W'}{number}"
+        if name not in self._grammar.terminals:
+            words = self._made.get(number)
+            if words is None:
+                words = self._made[number] = Words(self._words[number])
+            self._grammar.terminals[name] = WordSet(words, title)
+        return name
+
+    def _group(self, names: frozenset[str]) -> Ref:
+        """A choice between terminals as one rule; equal choices are one rule."""
         if len(names) == 1:
             return Ref(next(iter(names)))
-        key = frozenset(names)
-        found = self._unions.get(key)
+        found = self._unions.get(names)
         if found is None:
-            choices = [(Ref(name),) for name in names]
-            found = self._unions[key] = self._grammar.add(f"g{len(self._unions)}", choices)
+            choices = [(Ref(name),) for name in sorted(names)]
+            found = self._unions[names] = self._grammar.add(f"g{len(self._unions)}", choices)
         return found
 
     def _partition(self) -> None:

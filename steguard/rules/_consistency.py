@@ -86,6 +86,15 @@ class ConsistencyChecker:
         self._terms: dict[tuple[int, str], str] = {}
         self.triggers: frozenset[str] | None = groups.index.triggers
 
+    def members(self) -> Iterator[tuple[tuple[str, ...], Member]]:
+        """Each form as its tokens: a text with one word of each group has no finding."""
+        return self._groups.index.items()
+
+    @property
+    def by_object(self) -> frozenset[int]:
+        """The numbers of the groups that count only for the same object."""
+        return self._groups.by_object
+
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
         def accept(member: Member, at: int, end: int) -> bool:
             if member.verb and not _is_clear_verb(member, sentence, at, end):

@@ -37,6 +37,10 @@ class PhraseFinder:
         self._make = make
         self.triggers: frozenset[str] | None = index.triggers
 
+    def phrases(self) -> Iterator[tuple[str, ...]]:
+        """The phrases as tokens: a text without them has no finding."""
+        return (parts for parts, _ in self._index.items())
+
     def sentence(self, sentence: Sentence) -> Iterator[Hit]:
         def accept(payload: str, at: int, end: int) -> bool:  # noqa: ARG001 - the index's form
             return self._accept(sentence, at, end)

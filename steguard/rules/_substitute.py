@@ -144,6 +144,10 @@ class SubstitutionChecker:
         self._message = message
         self.triggers: frozenset[str] | None = index.triggers
 
+    def phrases(self) -> Iterator[tuple[str, ...]]:
+        """The phrases as tokens: a text without them has no finding."""
+        return (parts for parts, form in self._index.items() if form.entry is not _KEEP)
+
     def sentence(self, sentence: Sentence) -> Iterable[Hit]:
         def accept(form: Form, at: int, end: int) -> bool:
             return form.entry is _KEEP or fits(form, sentence, at, end)

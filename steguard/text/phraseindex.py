@@ -8,7 +8,7 @@ and protected spans (:attr:`Kind.CODE`) never match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from steguard.text.chunks import ANALYSERS
@@ -52,6 +52,15 @@ class PhraseIndex(Generic[T]):
         anchor = max(range(len(parts)), key=lambda at: self._rank(parts[at]))
         self._hung.setdefault(parts[anchor], _Hook()).add(anchor, parts, payload)
         self._triggers = None
+
+    def items(self) -> Iterator[tuple[tuple[str, ...], T]]:
+        """Each phrase as its tokens, with its payload."""
+        for word, hook in self._hung.items():
+            for payload in hook.alone:
+                yield (word,), payload
+            for entries in (*hook.following.values(), *hook.preceding.values()):
+                for _, parts, payload in entries:
+                    yield tuple(parts), payload
 
     def _rank(self, part: str) -> tuple[bool, bool, bool, int]:
         """Rare words first, among them those on which phrases hang already, then long ones."""

@@ -23,6 +23,7 @@ from steguard.rules._lists import phrase_index
 from steguard.rules._words import after, removal
 from steguard.rules.base import Rule
 from steguard.text.model import Document, Kind, Sentence
+from steguard.text.phraseindex import elements
 from steguard.types import Edit, Hit, Safety, Status
 
 # These count only if a mark closes them: "Sure!", "Great, here is ...".
@@ -52,6 +53,8 @@ _CLOSERS = frozenset(["!", ".", ",", "—", "–", ":", "!!", "!!!", "…", "...
 _MODEST = frozenset(["yes", "thank you", "thanks", "understood", "nice"])
 
 _INDEX = phrase_index((*_WORDS, *_SENTENCES))
+OPENERS = tuple(elements(phrase) for phrase in (*_WORDS, *_SENTENCES))
+"""The phrases as tokens: a text that opens with none of them has no finding."""
 _WHOLE = frozenset(_SENTENCES)
 
 

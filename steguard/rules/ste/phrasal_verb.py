@@ -54,6 +54,13 @@ def _table() -> dict[str, list[_Entry]]:
     return table
 
 
+def forms(options: PhrasalVerbOptions) -> Iterator[tuple[str, ...]]:
+    """Every form of every phrasal verb that the options do not allow, as tokens."""
+    allow = {phrase.lower() for phrase in options.allow}
+    for form, entries in _table().items():
+        yield from ((form, *parts) for parts, _, phrase in entries if phrase not in allow)
+
+
 @cache
 def _particles() -> frozenset[str]:
     return frozenset(particles[0] for entries in _table().values() for particles, _, _ in entries)
