@@ -12,13 +12,13 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from steguard.awaiting import awaited
 from steguard.completions import Beta, Chat, RawResponse, attach
 from steguard.contract import Contract, compile_contract
 from steguard.errors import UsageError
-from steguard.flow import Ask, Pause, RetryPolicy, Run, Step, Tell, guard_flow
+from steguard.flow import Ask, Pause, RetryPolicy, Run, Step, Tell, guard_flow, probe_flow
 from steguard.profile import Profile
 from steguard.request import Capabilities, RequestPlan
 from steguard.result import Attempt, GuardResult
@@ -27,6 +27,8 @@ from steguard.yamlfile import nearest
 ProfileLike = str | Path | Mapping[str, Any] | Profile | Contract
 OnAttempt = Callable[[Attempt], Any]
 OnResult = Callable[[GuardResult], Any]
+
+T = TypeVar("T")
 
 _CALL_KEYS = ("profile", "schema", "stop", "wait", "settings", "on_attempt", "on_result")
 
@@ -204,8 +206,18 @@ class Guard(_Base):
 
     def _drive(self, call: _Call, ask: Callable[..., Any]) -> GuardResult:
         """Run the flow with this function as the endpoint."""
-        flow: Generator[Step, Any, GuardResult] = guard_flow(call.run)
-        step = next(flow)
+        result = self._run(guard_flow(call.run), call, ask)
+        self._remember(result)
+        if call.on_result:
+            call.on_result(result)
+        return result
+
+    @staticmethod
+    def _run(flow: Generator[Step, Any, T], call: _Call, ask: Callable[..., Any]) -> T:
+        try:
+            step = next(flow)
+        except StopIteration as done:
+            return cast(T, done.value)
         while True:
             reply: Any = None
             error: BaseException | None = None
@@ -226,15 +238,11 @@ class Guard(_Base):
             try:
                 step = flow.throw(error) if error is not None else flow.send(reply)
             except StopIteration as done:
-                result: GuardResult = done.value
-                break
-        self._remember(result)
-        if call.on_result:
-            call.on_result(result)
-        return result
+                return cast(T, done.value)
 
     def _guarded(self, ask: Callable[..., Any], kwargs: dict[str, Any], raw: bool = False) -> Any:
         call = self._begin(kwargs, raw)
+        self._run(probe_flow(call.run), call, ask)
         if kwargs.get("stream") is True:
             return self._streamed(call, ask)
         return call.given(self._drive(call, ask))
@@ -262,8 +270,20 @@ class AsyncGuard(_Base):
 
     async def _drive(self, call: _Call, ask: Callable[..., Awaitable[Any]]) -> GuardResult:
         """Run the flow with this function as the endpoint."""
-        flow: Generator[Step, Any, GuardResult] = guard_flow(call.run)
-        step = next(flow)
+        result = await self._run(guard_flow(call.run), call, ask)
+        self._remember(result)
+        if call.on_result:
+            await awaited(call.on_result(result))
+        return result
+
+    @staticmethod
+    async def _run(
+        flow: Generator[Step, Any, T], call: _Call, ask: Callable[..., Awaitable[Any]]
+    ) -> T:
+        try:
+            step = next(flow)
+        except StopIteration as done:
+            return cast(T, done.value)
         while True:
             reply: Any = None
             error: BaseException | None = None
@@ -284,17 +304,13 @@ class AsyncGuard(_Base):
             try:
                 step = flow.throw(error) if error is not None else flow.send(reply)
             except StopIteration as done:
-                result: GuardResult = done.value
-                break
-        self._remember(result)
-        if call.on_result:
-            await awaited(call.on_result(result))
-        return result
+                return cast(T, done.value)
 
     async def _guarded(
         self, ask: Callable[..., Awaitable[Any]], kwargs: dict[str, Any], raw: bool = False
     ) -> Any:
         call = self._begin(kwargs, raw)
+        await self._run(probe_flow(call.run), call, ask)
         if kwargs.get("stream") is True:
             return await self._streamed(call, ask)
         return call.given(await self._drive(call, ask))

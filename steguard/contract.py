@@ -68,6 +68,11 @@ class Contract:
         """Whether a check needs the whole answer, so that nothing of a stream passes before."""
         return False
 
+    @property
+    def takes_grammar(self) -> bool:
+        """Whether a decoding grammar can describe the answers: English prose."""
+        return isinstance(self.form, TextForm) and self.language == "en"
+
     @cached_property
     def prompt(self) -> str:
         """The system prompt that announces the contract, empty where the profile wants none."""

@@ -5,6 +5,7 @@
     SteguardError
     ├── ProfileError        a profile, schema or template cannot be used (file, line, column)
     ├── UsageError          the library is called in a way that cannot work (also a TypeError)
+    ├── ConstraintUnavailable  the profile requires a grammar that the endpoint does not take
     ├── MissingExtra        an optional part is not installed (also an ImportError)
     └── GuardError          a guarded call ended without a usable answer
         └── OutputRejected  the answer broke the rules and the profile says ``fallback: raise``
@@ -53,6 +54,10 @@ class ProfileError(SteguardError, ValueError):
 
 class UsageError(SteguardError, TypeError):
     """The library is called in a way that cannot work; the message says what to do."""
+
+
+class ConstraintUnavailable(SteguardError):
+    """The profile says ``constrain: require``, and the endpoint enforces no grammar."""
 
 
 class MissingExtra(SteguardError, ImportError):

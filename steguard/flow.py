@@ -93,6 +93,7 @@ class Run:
             self.clock() - self.started,
             response,
             tuple(self.plan.unenforced),
+            self.plan.enforcement,
         )
 
 
@@ -140,6 +141,33 @@ def guard_flow(run: Run) -> Generator[Step, Any, GuardResult]:
     return result
 
 
+def probe_flow(run: Run) -> Generator[Step, Any, None]:
+    """Find out, once for an endpoint, which grammar it takes; nothing where nobody asks for one.
+
+    The tokens of the probe count for the call that needed it.
+    """
+    if not run.plan.must_probe:
+        return
+    from steguard.decode.endpoint import probing
+
+    search = probing(run.contract.profile.spec.constrain.endpoint, run.plan.kwargs.get("model"))
+    kwargs = next(search)
+    while True:
+        try:
+            reply = yield Ask(kwargs)
+            run.usage += read_usage(reply)
+        except Exception as error:
+            if getattr(error, "status_code", None) is None:
+                raise
+            log.debug("the endpoint refuses a probe: %s", error)
+            reply = None
+        try:
+            kwargs = search.send(reply)
+        except StopIteration as found:
+            run.plan.found_grammar(found.value)
+            return
+
+
 def _ask(run: Run, kwargs: dict[str, Any]) -> Generator[Step, Any, _Answer]:
     while True:
         begun = run.clock()
@@ -149,7 +177,7 @@ def _ask(run: Run, kwargs: dict[str, Any]) -> Generator[Step, Any, _Answer]:
             weaker = run.plan.weaken(kwargs, error)
             if weaker is None:
                 raise
-            log.warning("the endpoint refuses 'response_format'; the format is checked here only")
+            log.warning("the endpoint refuses what the profile adds; it is checked here only")
             kwargs = weaker
             continue
         return _Answer(response, run.clock() - begun)

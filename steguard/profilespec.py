@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 _Level = Literal["error", "warning", "info"]
 
@@ -76,6 +76,36 @@ class StreamSpec(_Model):
     )
 
 
+class ConstrainSpec(_Model):
+    """A grammar that the endpoint enforces while the model writes."""
+
+    mode: Literal["auto", "off", "require"] = Field(
+        "off", description="auto: where the endpoint can; require: else an error; off: never."
+    )
+    endpoint: Literal["probe", "llama.cpp", "vllm", "sglang", "openai", "none"] = Field(
+        "probe", description="What the endpoint is; probe asks it once with a tiny grammar."
+    )
+    words: Literal["plain", "vocabulary"] = Field(
+        "plain",
+        description="plain: everyday and technical words; vocabulary: only the approved words of"
+        " the rule unapproved-word.",
+    )
+    names: list[str] = Field(
+        default_factory=list, description="Technical names that the answer can use."
+    )
+    prompt_names: bool = Field(
+        True, description="Whether the words of the caller's last message are names too."
+    )
+    shape: Literal["auto", "prose", "steps"] = Field(
+        "auto", description="Paragraphs, numbered steps, or either."
+    )
+    sentences: int = Field(8, ge=1, le=60, description="Sentences in one answer at the most.")
+    code: bool = Field(False, description="Whether short code spans are possible.")
+    repeat_guard: bool = Field(
+        True, description="Whether a sampler that can is asked not to repeat itself."
+    )
+
+
 class SectionSpec(_Model):
     """Rule settings for the fields of one kind, on top of the profile's own."""
 
@@ -85,6 +115,14 @@ class SectionSpec(_Model):
 class ProfileSpec(_Model):
     """The keys of a profile file."""
 
+    @field_validator("constrain", mode="before")
+    @classmethod
+    def _mode_alone(cls, value: object) -> object:
+        """``constrain: auto`` is short for ``constrain: {mode: auto}``; YAML reads off as false."""
+        if value is False:
+            return {"mode": "off"}
+        return {"mode": value} if isinstance(value, str) else value
+
     steguard: Literal[1] = Field(1, description="The version of this file format.")
     name: str = Field("custom", description="The name, for lists and reports.")
     description: str = Field("", description="One sentence: what the profile is for.")
@@ -93,6 +131,7 @@ class ProfileSpec(_Model):
     select: list[str] = Field(
         default_factory=list, description="Rules to switch on: names, codes or code prefixes."
     )
+    constrain: ConstrainSpec = ConstrainSpec()  # type: ignore[call-arg]
     preview: bool = Field(False, description="Whether 'select' takes preview rules too.")
     severity: _Level = Field("error", description="The weight of a finding unless a rule says.")
     rules: dict[str, Any] = Field(

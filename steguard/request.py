@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from steguard.contract import Contract
-from steguard.errors import UsageError
+from steguard.errors import ConstraintUnavailable, UsageError
 from steguard.jsonform import JsonForm
-from steguard.reply import Reply, get, replace_content
+from steguard.profilespec import ConstrainSpec
+from steguard.reply import Reply, get, read_content, replace_content
 from steguard.result import ChoiceResult, Usage
 from steguard.schema import is_strict
 
+if TYPE_CHECKING:
+    from steguard.decode import Constraint
+
 _WEAKER = {"json_schema": "json_object", "json_object": "none"}
+_REFUSED = (400, 404, 415, 422, 501)
+_OWN_GRAMMAR = frozenset(
+    ("grammar", "structured_outputs", "guided_grammar", "guided_regex", "guided_json", "ebnf")
+)
+"""Fields of ``extra_body`` by which a caller sends a grammar of their own."""
+
 _NOT_RUN = "The system did not run this call. Write the answer again."
 
 
@@ -26,6 +37,8 @@ class Capabilities:
     """What a guard learned of its endpoint; shared by its calls."""
 
     response_format: str = "json_schema"
+    grammar: str | None = None
+    """The layer that enforces a grammar, ``none`` after a search in vain, None before one."""
 
 
 @dataclass
@@ -44,9 +57,81 @@ class RequestPlan:
             raise UsageError("'messages' must be a list of messages")
         self.messages = tuple(inject(list(given), self.contract.prompt))
 
+    @property
+    def _constrain(self) -> ConstrainSpec:
+        return self.contract.profile.spec.constrain
+
+    @property
+    def must_probe(self) -> bool:
+        """Whether nobody knows yet what grammar the endpoint takes."""
+        spec = self._constrain
+        if spec.mode == "off" or not self.contract.takes_grammar:
+            return False
+        if spec.endpoint != "probe" and self.capabilities.grammar is None:
+            from steguard.decode.endpoint import LAYERS
+
+            layers = LAYERS[spec.endpoint]
+            self.found_grammar(layers[0].name if layers else None)
+        return self.capabilities.grammar is None
+
+    def found_grammar(self, layer: str | None) -> None:
+        """Keep what a probe found. Raises :class:`ConstraintUnavailable` where one is required."""
+        self.capabilities.grammar = layer or "none"
+        if layer is None and self._constrain.mode == "require":
+            raise ConstraintUnavailable(
+                f"the profile '{self.contract.name}' requires a decoding constraint, and this "
+                "endpoint takes none; use 'constrain: auto', or name the endpoint with "
+                "'constrain: {mode: require, endpoint: llama.cpp}'"
+            )
+
+    @cached_property
+    def constraint(self) -> Constraint | None:
+        """The grammar for this call, or None where none is asked for or can be enforced."""
+        spec = self._constrain
+        layer = self.capabilities.grammar
+        if spec.mode == "off" or layer in (None, "none") or not self.contract.takes_grammar:
+            return None
+        if set(self.kwargs.get("extra_body") or ()) & _OWN_GRAMMAR or self.kwargs.get("tools"):
+            return None
+        from steguard.decode import compile_constraint
+
+        return compile_constraint(
+            self.contract, names=self._prompt_names() if spec.prompt_names else ()
+        )
+
+    @property
+    def enforcement(self) -> Mapping[str, tuple[str, ...]]:
+        """By layer: the rules that it enforced while the model wrote."""
+        if self.constraint is not None:
+            return {str(self.capabilities.grammar): self.constraint.enforced}
+        sent = self._constrain.mode != "off" and self._response_format()
+        if not sent or sent["type"] != "json_schema":
+            return {}
+        from steguard.decode.schema import ENFORCED
+
+        active = {a.rule.name for a in self.contract.profile.rules.active}
+        return {"json_schema": tuple(rule for rule in ENFORCED if rule in active)}
+
+    def _prompt_names(self) -> list[str]:
+        """The text of the caller's messages; its words are names for the grammar."""
+        texts = (read_content(get(message, "content")) for message in self.kwargs["messages"])
+        return [text for text in texts if text]
+
+    def _grammar_fields(self) -> dict[str, Any]:
+        if self.constraint is None:
+            return {}
+        from steguard.decode.endpoint import layer_named
+
+        layer = layer_named(str(self.capabilities.grammar))
+        body = layer.body(self.constraint, repeat_guard=self._constrain.repeat_guard)
+        return {**body, **(self.kwargs.get("extra_body") or {})}
+
     def first(self) -> dict[str, Any]:
         """The arguments of the first call."""
         kwargs = {**self.kwargs, "messages": list(self.messages)}
+        body = self._grammar_fields()
+        if body:
+            kwargs["extra_body"] = body
         ours = self._response_format()
         if ours is not None and not is_given(kwargs.get("response_format")):
             kwargs["response_format"] = ours
@@ -61,13 +146,17 @@ class RequestPlan:
         return kwargs
 
     def weaken(self, kwargs: Mapping[str, Any], error: Exception) -> dict[str, Any] | None:
-        """The same arguments for an endpoint that refuses our ``response_format``, else None."""
+        """The same arguments for an endpoint that refuses what we added, else None."""
+        if self.constraint is not None and "extra_body" in kwargs:
+            weaker = self._without_grammar(kwargs, error)
+            if weaker is not None:
+                return weaker
         ours = self._response_format()
         if ours is None or kwargs.get("response_format") != ours:
             return None
         if self.contract.profile.spec.output.send != "auto":
             return None
-        if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
+        if getattr(error, "status_code", None) not in _REFUSED:
             return None
         text = f"{error} {getattr(error, 'body', '')}".lower()
         if not any(
@@ -79,6 +168,22 @@ class RequestPlan:
         weaker = {k: v for k, v in kwargs.items() if k != "response_format"}
         again = self._response_format()
         return {**weaker, "response_format": again} if again is not None else weaker
+
+    def _without_grammar(
+        self, kwargs: Mapping[str, Any], error: Exception
+    ) -> dict[str, Any] | None:
+        """The arguments without our grammar, where the endpoint's error is about it."""
+        if getattr(error, "status_code", None) not in _REFUSED:
+            return None
+        text = f"{error} {getattr(error, 'body', '')}".lower()
+        if not any(word in text for word in ("grammar", "structured", "ebnf", "dry_", "penalty")):
+            return None
+        self.unenforced.append(f"grammar:{self.capabilities.grammar}")
+        self.found_grammar(None)
+        self.__dict__["constraint"] = None
+        plain = {k: v for k, v in kwargs.items() if k != "extra_body"}
+        given = self.kwargs.get("extra_body")
+        return {**plain, "extra_body": given} if given else plain
 
     def retry_messages(self, reply: Reply, feedback: str) -> list[Any]:
         """The model's draft, an answer to each tool call in it, and the feedback."""
@@ -130,9 +235,14 @@ class RequestPlan:
             return None
         if kind == "json_object" or form.schema is None:
             return {"type": "json_object"}
+        schema = form.schema
+        if self._constrain.mode != "off":
+            from steguard.decode.schema import constrain_schema
+
+            schema = constrain_schema(self.contract)
         name = form.model.__name__ if form.model else str(form.schema.get("title") or "answer")
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in name)[:64]
-        body = {"name": safe, "schema": form.schema, "strict": is_strict(form.schema)}
+        body = {"name": safe, "schema": schema, "strict": is_strict(schema)}
         return {"type": "json_schema", "json_schema": body}
 
 
@@ -169,8 +279,6 @@ def _plain(call: Any) -> Any:
 
 def _with_text(choice: Any, text: str, index: int) -> Any:
     """The choice with this text and place, or the same object where both are right already."""
-    from steguard.reply import read_content
-
     message = choice.message
     same = read_content(message.content) == text
     if same and choice.index == index:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -112,6 +113,9 @@ class GuardResult:
     response: Any = field(default=None, repr=False, compare=False)
     unenforced: tuple[str, ...] = ()
     """What the endpoint refused to enforce, such as ``response_format``; it was checked here."""
+    enforced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By layer of the endpoint: the rules that it enforced while the model wrote. The checks ran
+    on the answer all the same."""
 
     @property
     def worst(self) -> ChoiceResult:
@@ -170,4 +174,5 @@ class GuardResult:
             ],
             "tokens": self.usage.total_tokens,
             "seconds": round(self.seconds, 6),
+            "enforced": {layer: list(rules) for layer, rules in self.enforced.items()},
         }
