@@ -259,7 +259,8 @@ def rewritten(text: str) -> str:
         block = re.fullmatch(r"( *)((?:- +)?(?:[^ \n#\"][^:\n]*: +)?)\|(-?)", line)
         if block is not None and block[2]:
             text_of, index = _block(lines, index, len(block[1]))
-            body = text_of + ("" if block[3] else "\n")
+            ends = index < len(lines) or not lines[-1].strip(" ")
+            body = text_of + ("\n" if ends and not block[3] else "")
             line = f"{block[1]}{block[2]}{_dumped(body)}"
         made.extend(_unfolded(line))
     return "\n" + "\n".join(_indented_lists(made)).rstrip("\n ") + "\n"

@@ -11,8 +11,8 @@ What a document is:
   such a text. What looks like a number, a date, ``no`` or ``on`` is text like any other.
 - ``"double"`` quotes with escapes, ``'single'`` quotes with ``''`` for one quote; one line each.
 - ``|`` and ``|-`` start a block of literal lines; the first line is not blank and not deeper than
-  the others need. With ``|`` the text ends with one line end, with ``|-`` with none. No folded
-  blocks, no ``|+``, no indentation digits.
+  the others need. With ``|`` the text ends with one line end (with none where the document ends
+  without one, as in YAML), with ``|-`` with none. No folded blocks, no ``|+``, no digits.
 - Lists: ``- item`` lines (text, ``[name]`` or mappings), or ``[a, b]`` on one line (text only).
   ``[]`` and ``{}`` are the empty list and the empty mapping; no other flow mapping exists.
 - An empty value is refused; ``""`` is the empty text.

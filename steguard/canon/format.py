@@ -15,7 +15,7 @@ from steguard.canon.document import parse_documents
 from steguard.canon.lexicon import Lexicon
 from steguard.canon.nodes import AnyNode, Entry, Fields, Items, Scalar
 from steguard.canon.problems import CanonFinding
-from steguard.canon.render import render_sentence, scalar_lines
+from steguard.canon.render import block_lines, render_sentence
 from steguard.canon.sentence import parse_sentences
 from steguard.types import Severity
 
@@ -123,7 +123,7 @@ def _scalar(node: Scalar, indent: str) -> list[str]:
     if node.style == "plain":
         return [node.text]
     if node.style == "literal":
-        return scalar_lines(node.text, indent)
+        return block_lines(node.text, indent)
     return [chars.quote(node.text)]
 
 

@@ -163,11 +163,7 @@ def scalar_lines(value: Any, indent: str | None) -> list[str]:
     if refused is not None:
         raise ValueError(f"{chars.describe(refused[0])} is refused in Canon text")
     if indent is not None and "\n" in value and _fits_block(value):
-        mark = "|" if value[-1] == "\n" else "|-"
-        return [
-            mark,
-            *(f"{indent}{line}" if line else "" for line in value.rstrip("\n").split("\n")),
-        ]
+        return block_lines(value, indent)
     if (
         needs_quotes(value)
         or _SLOT.fullmatch(value)
@@ -178,10 +174,20 @@ def scalar_lines(value: Any, indent: str | None) -> list[str]:
     return [value]
 
 
+def block_lines(text: str, indent: str) -> list[str]:
+    """The lines of a literal block."""
+    lines = text.rstrip("\n").split("\n")
+    mark = "|" if text[-1] == "\n" else "|-"
+    return [mark, *(f"{indent}{line}" if line else "" for line in lines)]
+
+
 def _fits_block(text: str) -> bool:
-    """Whether a literal block holds exactly this text and shows all of it."""
-    body = text[:-1] if text[-1] == "\n" else text
-    lines = body.split("\n")
+    """Whether a literal block holds exactly this text and shows all of it.
+
+    A text that ends with a line end is quoted: in a block it would depend on the line end at the
+    end of the document, which is easily lost on the way.
+    """
+    lines = text.split("\n")
     return (
         not chars.REFUSED.search(text)
         and "\r" not in text

@@ -122,7 +122,9 @@ def literal(reader: Reader, rest: str, at: int, line: Line) -> Scalar:
         _report(reader, at, at + len(rest), "bad-block", *fault)
         return _scalar(line, at, max(end - at, len(rest)), rest, BAD)
     text = "\n".join(one[indent:] for one in lines)
-    return _scalar(line, at, end - at, text if rest == "|-" else text + "\n", "literal")
+    if rest == "|" and end < len(reader.text):
+        text += "\n"
+    return _scalar(line, at, end - at, text, "literal")
 
 
 def _quoted(reader: Reader, rest: str, at: int, line: Line, pattern: re.Pattern[str]) -> Scalar:
