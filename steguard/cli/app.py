@@ -1,31 +1,47 @@
-"""Puts the commands together."""
+"""Puts the commands together. A command is imported when it is called, so each starts quickly."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from steguard import __version__
-from steguard.cli import (
-    canon,
-    check,
-    demo,
-    explain,
-    fix,
-    gate,
-    instructions,
-    profile,
-    rules,
-    run,
-    vocabulary,
-)
+
+if TYPE_CHECKING:
+    import click
+
+_COMMANDS = ("check", "fix", "run", "demo", "rules", "explain")
+_GROUPS = ("profile", "canon", "gate", "instructions", "vocabulary")
+
+
+class _LazyGroup(TyperGroup):
+    """Finds a command in the module of its name; a group has the function ``build_app`` there."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's form
+        return [*_COMMANDS, *_GROUPS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in (*_COMMANDS, *_GROUPS):
+            return None
+        module = import_module(f"steguard.cli.{cmd_name}")
+        if cmd_name in _GROUPS:
+            app = module.build_app()
+        else:
+            app = typer.Typer(add_completion=False, rich_markup_mode=None)
+            app.command(cmd_name)(module.command)
+        command = typer.main.get_command(app)
+        command.name = cmd_name
+        return command
 
 
 def build() -> typer.Typer:
     """The whole application."""
     app = typer.Typer(
         name="steguard",
+        cls=_LazyGroup,
         help="Check, repair and guard text so that it has one meaning.",
         no_args_is_help=True,
         add_completion=False,
@@ -33,17 +49,6 @@ def build() -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_root)
-    app.command("check")(check.command)
-    app.command("fix")(fix.command)
-    app.command("run")(run.command)
-    app.command("demo")(demo.command)
-    app.command("rules")(rules.command)
-    app.command("explain")(explain.command)
-    app.add_typer(profile.build(), name="profile")
-    app.add_typer(canon.build(), name="canon")
-    app.add_typer(gate.build(), name="gate")
-    app.add_typer(instructions.build(), name="instructions")
-    app.add_typer(vocabulary.build_app(), name="vocabulary")
     return app
 
 

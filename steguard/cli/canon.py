@@ -43,7 +43,7 @@ StreamOption = Annotated[
 ]
 
 
-def build() -> typer.Typer:
+def build_app() -> typer.Typer:
     """The group of commands."""
     from steguard.cli import canontools, canonversions
 

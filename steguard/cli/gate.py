@@ -24,7 +24,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Request = Annotated[str, typer.Option("--request", help="The user's request, or @FILE.")]
 
 
-def build() -> typer.Typer:
+def build_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(
         help="The tool gate: which tool calls run, which ask a person, which do not run.",

@@ -37,7 +37,7 @@ Where = Annotated[
 ]
 
 
-def build() -> typer.Typer:
+def build_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(
         help="Check, compile, explain and test rules for agents.", no_args_is_help=True

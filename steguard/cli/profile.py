@@ -31,7 +31,7 @@ extends: {parent}
 """
 
 
-def build() -> typer.Typer:
+def build_app() -> typer.Typer:
     """The group of commands."""
     app = typer.Typer(help="List, show, check and make profiles.", no_args_is_help=True)
     app.command("list")(list_profiles)
