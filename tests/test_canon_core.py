@@ -597,6 +597,17 @@ def test_free_text_is_no_canon_and_survives_as_a_payload(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "warned"),
+    [("[name]", True), ("<int>", True), ("${name}", True), ("$name", True), ("$5", False),
+     ('"[name]"', False), ('"<int>"', False), ("[a b]", False), ("{}", False), ("a [name]", False)],
+)  # fmt: skip
+def test_a_value_that_is_not_filled_in_is_told(value: str, warned: bool) -> None:
+    result = parse_message(f"{ENVELOPE}payload:\n  k: {value}\n")
+    assert result.ok
+    assert [one.rule for one in result.findings] == ["not-filled"] * warned
+
+
+@pytest.mark.parametrize(
     ("written", "excerpt"),
     [
         ('"t == \\"\\u4e2d\\" and n = 1"', "="),

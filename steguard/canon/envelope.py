@@ -53,7 +53,7 @@ CODES = {
 }
 
 REQUIRED = FIELDS[:6]
-_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
+_VARIABLE = re.compile(r"\$(?:[^\W\d]\w*|\{\w+\})")
 _SLOT = re.compile(r"<[^<>]*>")
 
 
