@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from steguard import __version__
-
-if TYPE_CHECKING:
-    import click
 
 _COMMANDS = ("check", "fix", "run", "demo", "rules", "explain")
 _GROUPS = ("profile", "canon", "gate", "instructions", "vocabulary")
@@ -20,10 +17,10 @@ _GROUPS = ("profile", "canon", "gate", "instructions", "vocabulary")
 class _LazyGroup(TyperGroup):
     """Finds a command in the module of its name; a group has the function ``build_app`` there."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's form
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's form
         return [*_COMMANDS, *_GROUPS]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in (*_COMMANDS, *_GROUPS):
             return None
         module = import_module(f"steguard.cli.{cmd_name}")

@@ -7,7 +7,7 @@ that it serves finds, so that what the grammar writes passes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from steguard.decode.kinds import Kind
@@ -23,12 +23,16 @@ from steguard.decode.pairs import (
 class Mode(Enum):
     """What the first word makes of the sentence."""
 
+    __hash__ = object.__hash__  # Members are single, and this is the quick one.
+
     STATEMENT = "s"
     COMMAND = "c"  # "and" must not join a second command, and no condition can follow
 
 
 class At(Enum):
     """Where in a sentence the next word stands. The value is part of rule names."""
+
+    __hash__ = object.__hash__  # Members are single, and this is the quick one.
 
     FREE = "f"
     OPEN = "o"  # after "the", "of": free, but a sentence cannot end here
@@ -89,6 +93,13 @@ class Context:
 
     at: At = At.FREE
     pair: int = 0
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.at, self.pair)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def name(self) -> str:

@@ -61,13 +61,7 @@ class Grammar:
         rules = self.rules
         dead = {name for name, choices in rules.items() if not choices}
         while dead:
-            rules = {
-                name: [
-                    c for c in choices if not any(isinstance(s, Ref) and s.name in dead for s in c)
-                ]
-                for name, choices in rules.items()
-                if name not in dead
-            }
+            rules = _without(rules, dead)
             dead = {name for name, choices in rules.items() if not choices}
         reached: set[str] = set()
         waiting = [self.start]
@@ -77,7 +71,7 @@ class Grammar:
                 continue
             reached.add(name)
             for choice in rules.get(name, ()):
-                waiting.extend(s.name for s in choice if isinstance(s, Ref))
+                waiting += [s.name for s in choice if type(s) is Ref]
         return Grammar(
             {name: choices for name, choices in rules.items() if name in reached},
             {name: t for name, t in self.terminals.items() if name in reached},
@@ -87,14 +81,7 @@ class Grammar:
     def with_words(self, sets: dict[str, WordSet]) -> Grammar:
         """The grammar with other words in these terminals; a terminal without words is gone."""
         empty = {name for name, terminal in sets.items() if not terminal.words.size}
-        rules = self.rules
-        if empty:
-            rules = {
-                name: [
-                    c for c in choices if not any(isinstance(s, Ref) and s.name in empty for s in c)
-                ]
-                for name, choices in rules.items()
-            }
+        rules = _without(self.rules, empty) if empty else self.rules
         return Grammar(rules, {**self.terminals, **sets}, self.start)
 
     def accepts(self, text: str) -> bool:
@@ -132,6 +119,19 @@ class Grammar:
     def size(self) -> int:
         """How many choices the rules have."""
         return sum(map(len, self.rules.values()))
+
+
+def _without(rules: dict[str, list[Sequence]], dead: set[str]) -> dict[str, list[Sequence]]:
+    """The rules without the dead ones and without choices that need one."""
+    found = {}
+    for name, choices in rules.items():
+        if name not in dead:
+            found[name] = [c for c in choices if not any(s.name in dead for s in _refs(c))]
+    return found
+
+
+def _refs(choice: Sequence) -> list[Ref]:
+    return [symbol for symbol in choice if type(symbol) is Ref]
 
 
 def title(word: str) -> str:

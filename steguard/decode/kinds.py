@@ -43,6 +43,8 @@ LONGEST = 18
 class Kind(Enum):
     """What a word does in the grammar. The order says which kind wins."""
 
+    __hash__ = object.__hash__  # Members are single, and this is the quick one.
+
     BE = "be"  # is are was were am: a state can follow
     AUX = "aux"  # be, get and have: no participle can follow
     MODAL = "modal"

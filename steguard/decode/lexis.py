@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from steguard.decode.kinds import Kind, kind_of, usable
 from steguard.decode.pairs import choose, groups_of
@@ -52,6 +52,15 @@ class Word:
     ending: bool = True
     filler: bool = False
     name: bool = False
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Words are keys everywhere while a grammar is made.
+        parts = (self.kind, self.first, self.second, self.verb, self.ending, self.filler, self.name)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,10 @@ _NONE: frozenset[str] = frozenset()
 _CLAUSES = frozenset((Kind.SUB, Kind.IF, Kind.WHEN, Kind.ASKED, Kind.JOIN, Kind.OR))
 
 
+Move = tuple[Ref, Context]
+"""Words, and the context after them."""
+
+
 class Sentences:
     """Writes the rules for sentences into a grammar."""
 
@@ -51,6 +55,7 @@ class Sentences:
         self._partition()
         self._next = cache(self._steps)
         self._usual = cache(self._find_usual)
+        self._moves = cache(self._find_moves)
         self._start = cache(self._openings)
         block = next(n for a, n in self._block.items() if a.word.name)
         self.names = (f"W{block}", f"T{block}")
@@ -112,24 +117,35 @@ class Sentences:
         if left < 1:
             return None
 
-        late = left <= _LATE
-        usual = self._usual(mode, late) if context.at in (At.FREE, At.OPEN) else {}
+        own, usual = self._moves(mode, context, left <= _LATE)
 
-        def following(steps: Mapping[Context, frozenset[str]]) -> Iterator[Sequence]:
-            for after, blocks in steps.items():
-                rest = self._rest(mode, after, left - 1, need - 1, stop) if blocks else None
+        def following(moves: tuple[Move, ...]) -> Iterator[Sequence]:
+            for words, after in moves:
+                rest = self._rest(mode, after, left - 1, need - 1, stop)
                 if rest is not None:
-                    yield (self._group(blocks), rest)
+                    yield (words, rest)
 
         def choices() -> Iterator[Sequence]:
-            steps = self._next(mode, context, late)
-            yield from following({a: b - usual.get(a, _NONE) for a, b in steps.items()})
+            yield from following(own)
             if usual:
                 shared = self._memo(f"u{mode.value}", left, need, stop, lambda: following(usual))
                 if shared is not None:
                     yield (shared,)
 
         return self._memo(f"s{mode.value}{context.name}", left, need, stop, choices)
+
+    def _find_moves(
+        self, mode: Mode, context: Context, late: bool
+    ) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
+        """Where the next word leads: what only this context has, and what all free ones share."""
+        free = context.at in (At.FREE, At.OPEN)
+        usual = self._usual(mode, late) if free else {}
+        steps = self._next(mode, context, late)
+        own = {after: blocks - usual.get(after, _NONE) for after, blocks in steps.items()}
+        return self._as_moves(own), self._as_moves(usual)
+
+    def _as_moves(self, steps: Mapping[Context, frozenset[str]]) -> tuple[Move, ...]:
+        return tuple((self._group(blocks), after) for after, blocks in steps.items() if blocks)
 
     def _find_usual(self, mode: Mode, late: bool) -> dict[Context, frozenset[str]]:
         """What every free context has in common; it is written once for all of them."""
@@ -171,12 +187,12 @@ class Sentences:
     def _steps(self, mode: Mode, context: Context, late: bool) -> dict[Context, frozenset[str]]:
         """By the context that follows: the terminals of the words that lead there."""
         found: dict[Context, set[str]] = defaultdict(set)
-        leads = cache(lambda word: step(context, word, mode))
+        leads = self._leads[mode, context]
         for atom in self._samples:
             if late and atom.word.kind in _CLAUSES:
                 continue
-            after = leads(atom.word)
-            if after is not None and all(map(leads, atom.heads)):
+            after = leads[atom.word]
+            if after is not None and all(leads[head] for head in atom.heads):
                 found[after].add(self._terminal(atom))
         return {after: frozenset(names) for after, names in found.items()}
 
@@ -208,13 +224,19 @@ class Sentences:
 
     def _partition(self) -> None:
         """Put words that lead to the same places from everywhere into one block."""
-        contexts = self._contexts = self._reachable()
+        self._contexts = self._reachable()
+        words = {word for atom in self._atoms for word in (atom.word, *atom.heads)}
+        self._leads = {
+            (mode, context): {word: step(context, word, mode) for word in words}
+            for mode in Mode
+            for context in self._contexts
+        }
         blocks: dict[object, list[Atom]] = defaultdict(list)
-        behaviour = cache(lambda word: self._behaviour(word, contexts))
+        behaviour = {word: self._behaviour(word) for word in words}
         for atom in self._atoms:
             if not atom.shape:
-                own = behaviour(atom.word)
-                heads = frozenset(behaviour(head)[1] for head in atom.heads)
+                own = behaviour[atom.word]
+                heads = frozenset(behaviour[head][1] for head in atom.heads)
                 blocks[own, frozenset(h for h in heads if not h >= own[1])].append(atom)
         self._block = {atom: n for n, atoms in enumerate(blocks.values()) for atom in atoms}
         self._words = [[t for a in atoms for t in a.texts] for atoms in blocks.values()]
@@ -222,9 +244,9 @@ class Sentences:
         self._samples = [atoms[0] for atoms in blocks.values()]
         self._samples += [atom for atom in self._atoms if atom.shape]
 
-    def _behaviour(self, word: Word, contexts: list[Context]) -> tuple[object, frozenset[object]]:
+    def _behaviour(self, word: Word) -> tuple[object, frozenset[object]]:
         """What decides where a word leads, and the places where it can stand at all."""
-        steps = {(m, c): step(c, word, m) for m in Mode for c in contexts}
+        steps = {place: leads[word] for place, leads in self._leads.items()}
         starts = {first: opening(word, first=first) for first in (True, False)}
         commands = word.kind in COMMANDS and (word.verb or word.kind is Kind.DO)
         extra = (commands and starts[False] is not None, reopens(word), word.kind in _CLAUSES)
