@@ -47,17 +47,20 @@ texts = st.one_of(
 """Any text that a value can hold."""
 
 payload_values = st.recursive(
-    texts
-    | st.sampled_from([Placeholder("name"), TypeRef("int"), TypeRef("enum", ("a", "b"))]),
-    lambda inner: st.lists(inner.filter(lambda one: not isinstance(one, list)), max_size=3)
-    | st.dictionaries(texts.filter(lambda key: 0 < len(key) < 100), inner, max_size=3),
+    texts | st.sampled_from([Placeholder("name"), TypeRef("int"), TypeRef("enum", ("a", "b"))]),
+    lambda inner: (
+        st.lists(inner.filter(lambda one: not isinstance(one, list)), max_size=3)
+        | st.dictionaries(texts.filter(lambda key: 0 < len(key) < 100), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 identifiers = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).map(lambda s: f"x{s}")
 limits = st.one_of(
     st.none(),
     st.builds(Within, st.integers(1, 9_999_999), st.sampled_from(["second", "minute", "hour"])),
-    st.sampled_from([Within(instant="2026-01-31T18:00:00Z"), Within(instant="2026-01-31T18:00:00.5+08:00")]),
+    st.sampled_from(
+        [Within(instant="2026-01-31T18:00:00Z"), Within(instant="2026-01-31T18:00:00.5+08:00")]
+    ),
 )
 
 
@@ -70,7 +73,9 @@ def messages(draw: st.DrawFn) -> Message:
         "msg_id": draw(identifiers),
         "action": draw(st.sampled_from(["request", "query", "notify", "report", "fail", "retry"])),
         "subject": draw(identifiers),
-        "payload": draw(st.dictionaries(texts.filter(lambda k: 0 < len(k) < 100), payload_values, max_size=4)),
+        "payload": draw(
+            st.dictionaries(texts.filter(lambda k: 0 < len(k) < 100), payload_values, max_size=4)
+        ),
         "within": draw(limits),
         "reply_to": draw(st.none() | identifiers.map(lambda one: f"y{one}")),
         "condition": draw(st.none() | conditions),
@@ -92,7 +97,9 @@ def _comparisons() -> st.SearchStrategy[Any]:
         st.builds(Compare, st.just("t"), equal, text),
         st.builds(Compare, st.just("b"), equal, st.booleans()),
         st.builds(Compare, st.just("d"), order, st.dates(dt.date(1900, 1, 1))),
-        st.builds(Member, st.just("t"), st.lists(text, min_size=1, max_size=3).map(tuple), st.booleans()),
+        st.builds(
+            Member, st.just("t"), st.lists(text, min_size=1, max_size=3).map(tuple), st.booleans()
+        ),
     )
 
 
