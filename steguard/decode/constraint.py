@@ -11,7 +11,7 @@ from steguard.contract import Contract
 from steguard.decode.automaton import Words
 from steguard.decode.forbidden import Forbidden, Service, collect, options_of
 from steguard.decode.gbnf import to_gbnf
-from steguard.decode.grammar import Grammar, Shape, WordSet
+from steguard.decode.grammar import Grammar, Ref, Shape, WordSet
 from steguard.decode.kinds import Kind, kind_of, plain_words
 from steguard.decode.lark import to_lark
 from steguard.decode.lexis import Lexis, build
@@ -23,10 +23,8 @@ from steguard.profilespec import ConstrainSpec
 from steguard.ruleset import RuleSet
 from steguard.vocabulary import load
 
-QUANTITY = Shape(
-    r"[0-9]{1,4}(,[0-9]{3})?(\.[0-9]{1,3})?( (kW|mm|cm|km|kg|Hz|MB|GB))?",
-    ("1", "12", "4.5", "2024", "1,000", "0.5 mm"),
-)
+DIGITS = Shape(r"[0-9]{1,4}", ("1", "12", "204", "2024"))
+NUMBER = Shape(r"[0-9]{1,4}([.,][0-9]{1,4})?", ("1", "4.5", "1,000"))
 CODE = Shape(r"`[A-Za-z0-9_./-]{1,40}`", ("`main.py`", "`/etc/hosts`", "`a-b_c`"))
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -50,6 +48,8 @@ class Constraint:
     banned: frozenset[str]
     places: tuple[str, str]
     shapes: Mapping[str, Shape] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    """The names of the task that are words of this grammar only."""
 
     def with_names(self, names: Iterable[str]) -> Constraint:
         """The same constraint with these names of the task among its words."""
@@ -67,7 +67,7 @@ class Constraint:
             for place, title in zip(self.places, (False, True), strict=True)
             if place in self.grammar.terminals
         }
-        return replace(self, grammar=self.grammar.with_words(sets))
+        return replace(self, grammar=self.grammar.with_words(sets), names=frozenset(new))
 
     @cached_property
     def gbnf(self) -> str:
@@ -145,11 +145,18 @@ def words_for(rules: RuleSet, spec: ConstrainSpec) -> tuple[Lexis, Forbidden]:
     return lexis, forbidden
 
 
+def _add_shapes(grammar: Grammar, shapes: Mapping[str, Shape]) -> None:
+    """The rules for what is no word. A number is a rule of its parts: as one terminal, a lexer
+    that takes the longest text would read the full stop of a sentence into it."""
+    grammar.terminals["DIGITS"] = DIGITS
+    digits = Ref("DIGITS")
+    grammar.add("number", [(digits,), (digits, ".", digits), (digits, ",", digits)])
+    grammar.terminals.update({n: shape for n, shape in shapes.items() if n != "number"})
+
+
 def _compile(rules: RuleSet, spec: ConstrainSpec) -> Constraint:
     lexis, forbidden = words_for(rules, spec)
-    shapes = {"QUANTITY": QUANTITY}
-    if spec.code:
-        shapes["CODE"] = CODE
+    shapes = {"number": NUMBER, **({"CODE": CODE} if spec.code else {})}
     length, paragraph = options_of(rules, "sentence-length"), options_of(rules, "paragraph-length")
     limits = Limits(
         words=min(length.max, 40) if length else 40,
@@ -157,7 +164,8 @@ def _compile(rules: RuleSet, spec: ConstrainSpec) -> Constraint:
         sentences=spec.sentences,
     )
     grammar = Grammar()
-    sentences = Sentences(grammar, lexis, shapes)
+    _add_shapes(grammar, shapes)
+    sentences = Sentences(grammar, lexis, tuple(shapes))
     add_answer(grammar, sentences, limits, spec.shape)
     served = forbidden.served
     active = [a.rule.name for a in rules.active]

@@ -82,7 +82,8 @@ class Grammar:
         """The grammar with other words in these terminals; a terminal without words is gone."""
         empty = {name for name, terminal in sets.items() if not terminal.words.size}
         rules = _without(self.rules, empty) if empty else self.rules
-        return Grammar(rules, {**self.terminals, **sets}, self.start)
+        terminals = {**self.terminals, **sets}
+        return Grammar(rules, {n: t for n, t in terminals.items() if n not in empty}, self.start)
 
     def accepts(self, text: str) -> bool:
         """Whether the grammar can write exactly this text."""

@@ -87,7 +87,7 @@ class Lexis:
     def atoms(self) -> list[Atom]:
         """The words by what the grammar knows of them and of their beginnings."""
         found: dict[tuple[Word, frozenset[Word]], list[str]] = defaultdict(list)
-        short = {text: _head(word) for text, word in self.words.items() if word.kind in _HEADS_OF}
+        short = {text: _head(word) for text, word in self.words.items() if _is_head(text, word)}
         for text, word in self.words.items():
             # "ready" is no trap for "read", but "puts" is one for "put".
             longest = len(text) if text.endswith("s") else len(text) - 1
@@ -96,10 +96,9 @@ class Lexis:
         return [Atom(word, heads, tuple(texts)) for (word, heads), texts in found.items()]
 
 
-_HEADS_OF = frozenset(
-    (Kind.TO, Kind.PREP, Kind.JOIN, Kind.OR, Kind.POINT, Kind.BE, Kind.AUX, Kind.PART, Kind.STATE)
-)
-"""Kinds of words that a model often wants where they cannot stand."""
+def _is_head(text: str, word: Word) -> bool:
+    """Whether a model often wants the word where it cannot stand."""
+    return word.kind in (Kind.TO, Kind.BE, Kind.PART, Kind.STATE) or text == "of"
 
 
 def _head(word: Word) -> Word:

@@ -52,7 +52,7 @@ def sentence_pattern(lexis: Lexis, most: int, shapes: Mapping[str, Shape]) -> st
     openers, words, closers = _three_sets(lexis)
     middle = "|".join([words.pattern, *(shape.pattern for shape in shapes.values())])
     between = f"(,? ({middle})){{1,{max(1, most - 2)}}}"
-    return f"({openers.titled.pattern}){between} ({closers.pattern})\\."
+    return f"({openers.titled.pattern}){between},? ({closers.pattern})\\."
 
 
 def to_regex(lexis: Lexis, limits: Limits, shapes: Mapping[str, Shape]) -> str:
@@ -73,5 +73,5 @@ def to_narrow_gbnf(lexis: Lexis, limits: Limits, shapes: Mapping[str, Shape]) ->
     names = " | ".join(["w", *(name.lower() for name in shapes)])
     most = max(0, limits.words - 2)
     root = f'root ::= s (" " s){{0,{more}}}' if more else "root ::= s"
-    head = f'{root}\ns ::= t ("," ? " " m){{1,{most}}} " " e "."\nm ::= {names}\n'
+    head = f'{root}\ns ::= t ("," ? " " m){{1,{most}}} ","? " " e "."\nm ::= {names}\n'
     return head.replace('"," ?', '","?') + rules

@@ -23,7 +23,7 @@ from steguard.decode.contexts import (
     reopens,
     step,
 )
-from steguard.decode.grammar import Grammar, Ref, Sequence, Shape, WordSet
+from steguard.decode.grammar import Grammar, Ref, Sequence, WordSet
 from steguard.decode.kinds import Kind
 from steguard.decode.lexis import Atom, Lexis, Word
 from steguard.decode.pairs import NUMBER
@@ -31,34 +31,39 @@ from steguard.decode.pairs import NUMBER
 _LATE = 3
 """With fewer words left no new clause begins, so that a sentence lands before its limit."""
 
-_NONE: frozenset[str] = frozenset()
-_CLAUSES = frozenset((Kind.SUB, Kind.IF, Kind.WHEN, Kind.ASKED, Kind.JOIN, Kind.OR))
+_NONE: frozenset[int] = frozenset()
+_CLAUSES = frozenset((Kind.SUB, Kind.IF, Kind.WHEN, Kind.ASKED))
 
 
 Move = tuple[Ref, Context]
 """Words, and the context after them."""
 
+Blocks = frozenset[int]
+"""Numbers of blocks. A block is the words (or the shape) that lead to the same place from each."""
+
+_LARGE = 30
+"""A block of so many words is a terminal of its own; small ones are joined as they are needed."""
+
 
 class Sentences:
     """Writes the rules for sentences into a grammar."""
 
-    def __init__(self, grammar: Grammar, lexis: Lexis, shapes: dict[str, Shape]) -> None:
+    def __init__(self, grammar: Grammar, lexis: Lexis, shapes: tuple[str, ...]) -> None:
         self._grammar = grammar
         self._atoms = [*lexis.atoms(), Atom(Word(Kind.PLAIN, name=True), texts=("name",))]
-        for name, shape in shapes.items():
-            grammar.terminals[name] = shape
-            number = name == "QUANTITY"
+        for name in shapes:
+            number = name == "number"
             word = Word(Kind.DET, NUMBER, frozenset((NUMBER,))) if number else Word(Kind.DET)
             self._atoms.append(Atom(word, shape=name))
-        self._unions: dict[frozenset[str], Ref] = {}
-        self._made: dict[int, Words] = {}
+        self._unions: dict[Blocks, tuple[int, Words]] = {}
+        self._groups: dict[tuple[Blocks, bool], Ref] = {}
         self._partition()
         self._next = cache(self._steps)
         self._usual = cache(self._find_usual)
         self._moves = cache(self._find_moves)
         self._start = cache(self._openings)
-        block = next(n for a, n in self._block.items() if a.word.name)
-        self.names = (f"W{block}", f"T{block}")
+        alone = frozenset(n for n, atom in enumerate(self._samples) if atom.word.name)
+        self.names = (self._terminal(alone, False), self._terminal(alone, True))
 
     def add(
         self,
@@ -79,11 +84,15 @@ class Sentences:
         for (mode, context), opener in openings.items():
             rest = self._rest(mode, context, most - 1, least - 1, stop)
             choices += [] if rest is None else [(opener, rest)]
-        adverbs = [a for a in self._samples if not a.shape and reopens(a.word) and not a.word.first]
-        adverb = self._set([a for a in adverbs if not (first and a.word.filler)], True)
+        adverbs = frozenset(
+            number
+            for number, atom in enumerate(self._samples)
+            if not atom.shape and reopens(atom.word) and not (first and atom.word.filler)
+        )
         for (mode, context), opener in self._later(first, command).items():
             rest = self._rest(mode, context, most - 2, least - 2, stop)
-            if rest is not None:
+            if rest is not None and adverbs:
+                adverb = self._group(adverbs, True)
                 choices += [(adverb, " ", opener, rest), (adverb, ", ", opener, rest)]
         return self._grammar.add(name, choices)
 
@@ -97,8 +106,8 @@ class Sentences:
     def _by_opening(
         self, first: bool, command: bool, *, title: bool
     ) -> dict[tuple[Mode, Context], Ref]:
-        found: dict[tuple[Mode, Context], list[Atom]] = defaultdict(list)
-        for atom in self._samples:
+        found: dict[tuple[Mode, Context], set[int]] = defaultdict(set)
+        for number, atom in enumerate(self._samples):
             word = atom.word
             start = None if atom.shape else opening(word, first=first)
             if start is None or reopens(word):
@@ -107,8 +116,8 @@ class Sentences:
                 continue
             if command and not (word.kind in COMMANDS and (word.verb or word.kind is Kind.DO)):
                 continue
-            found[start].append(atom)
-        return {start: self._set(atoms, title) for start, atoms in found.items()}
+            found[start].add(number)
+        return {start: self._group(frozenset(n), title) for start, n in found.items()}
 
     def _sentence(
         self, mode: Mode, context: Context, left: int, need: int, stop: str
@@ -144,10 +153,10 @@ class Sentences:
         own = {after: blocks - usual.get(after, _NONE) for after, blocks in steps.items()}
         return self._as_moves(own), self._as_moves(usual)
 
-    def _as_moves(self, steps: Mapping[Context, frozenset[str]]) -> tuple[Move, ...]:
+    def _as_moves(self, steps: Mapping[Context, Blocks]) -> tuple[Move, ...]:
         return tuple((self._group(blocks), after) for after, blocks in steps.items() if blocks)
 
-    def _find_usual(self, mode: Mode, late: bool) -> dict[Context, frozenset[str]]:
+    def _find_usual(self, mode: Mode, late: bool) -> dict[Context, Blocks]:
         """What every free context has in common; it is written once for all of them."""
         free = [c for c in self._contexts if c.at in (At.FREE, At.OPEN)]
         first, *others = [self._next(mode, context, late) for context in free]
@@ -165,7 +174,7 @@ class Sentences:
             more = self._sentence(mode, context, left, need, stop)
             if more is not None:
                 yield (" ", more)
-            if context.pauses and left > _LATE:
+            if context.pauses:
                 later = self._sentence(mode, after_comma(context), left, need, stop)
                 if later is not None:
                     yield (", ", later)
@@ -184,43 +193,52 @@ class Sentences:
             self._grammar.add(name, choices())
         return Ref(name) if self._grammar.rules[name] else None
 
-    def _steps(self, mode: Mode, context: Context, late: bool) -> dict[Context, frozenset[str]]:
-        """By the context that follows: the terminals of the words that lead there."""
-        found: dict[Context, set[str]] = defaultdict(set)
+    def _steps(self, mode: Mode, context: Context, late: bool) -> dict[Context, Blocks]:
+        """By the context that follows: the blocks of words that lead there."""
+        found: dict[Context, set[int]] = defaultdict(set)
         leads = self._leads[mode, context]
-        for atom in self._samples:
+        for number, atom in enumerate(self._samples):
             if late and atom.word.kind in _CLAUSES:
                 continue
             after = leads[atom.word]
             if after is not None and all(leads[head] for head in atom.heads):
-                found[after].add(self._terminal(atom))
-        return {after: frozenset(names) for after, names in found.items()}
+                found[after].add(number)
+        return {after: frozenset(numbers) for after, numbers in found.items()}
 
-    def _set(self, atoms: list[Atom], title: bool = False) -> Ref:
-        return self._group(frozenset(self._terminal(atom, title) for atom in atoms))
-
-    def _terminal(self, atom: Atom, title: bool = False) -> str:
-        """The name of the terminal for the block of an atom, or of its shape."""
-        if atom.shape:
-            return atom.shape
-        number = self._block[atom]
-        name = f"{'T' if title else 'W'}{number}"
-        if name not in self._grammar.terminals:
-            words = self._made.get(number)
-            if words is None:
-                words = self._made[number] = Words(self._words[number])
-            self._grammar.terminals[name] = WordSet(words, title)
-        return name
-
-    def _group(self, names: frozenset[str]) -> Ref:
-        """A choice between terminals as one rule; equal choices are one rule."""
-        if len(names) == 1:
-            return Ref(next(iter(names)))
-        found = self._unions.get(names)
+    def _group(self, blocks: Blocks, title: bool = False) -> Ref:
+        """The words of the blocks as one rule: a terminal for each large block and each shape,
+        and one for all the small blocks, since an engine pays for each terminal that is open."""
+        found = self._groups.get((blocks, title))
         if found is None:
-            choices = [(Ref(name),) for name in sorted(names)]
-            found = self._unions[names] = self._grammar.add(f"g{len(self._unions)}", choices)
+            shapes = [self._samples[n].shape for n in sorted(blocks) if self._samples[n].shape]
+            words = [n for n in sorted(blocks) if not self._samples[n].shape]
+            small = frozenset(n for n in words if not self._stands_alone(n))
+            names = [
+                *shapes,
+                *(self._terminal(frozenset((n,)), title) for n in words if n not in small),
+            ]
+            if small:
+                names.append(self._terminal(small, title))
+            found = Ref(names[0])
+            if len(names) > 1:
+                rule = f"g{len(self._groups)}"
+                found = self._grammar.add(rule, [(Ref(name),) for name in names])
+            self._groups[blocks, title] = found
         return found
+
+    def _stands_alone(self, number: int) -> bool:
+        """Whether a block is a terminal of its own: it is large, or its words change."""
+        return len(self._words[number]) >= _LARGE or self._samples[number].word.name
+
+    def _terminal(self, blocks: Blocks, title: bool) -> str:
+        """The name of the terminal for the words of these blocks."""
+        number, words = self._unions.get(blocks, (-1, None))
+        if words is None:
+            number, words = len(self._unions), Words(t for n in blocks for t in self._words[n])
+            self._unions[blocks] = (number, words)
+        name = f"{'T' if title else 'W'}{number}"
+        self._grammar.terminals.setdefault(name, WordSet(words, title))
+        return name
 
     def _partition(self) -> None:
         """Put words that lead to the same places from everywhere into one block."""
@@ -238,7 +256,6 @@ class Sentences:
                 own = behaviour[atom.word]
                 heads = frozenset(behaviour[head][1] for head in atom.heads)
                 blocks[own, frozenset(h for h in heads if not h >= own[1])].append(atom)
-        self._block = {atom: n for n, atoms in enumerate(blocks.values()) for atom in atoms}
         self._words = [[t for a in atoms for t in a.texts] for atoms in blocks.values()]
         # One atom speaks for its block; a shape is a block of its own.
         self._samples = [atoms[0] for atoms in blocks.values()]
