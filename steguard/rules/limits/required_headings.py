@@ -50,9 +50,7 @@ def _find(document: Document, options: RequiredHeadings) -> Iterable[Hit]:
     if not options.headings:
         return
     lines = (line.strip() for _, line in lines_of(document.text))
-    present = {
-        _plain(line) for line in lines if options.form == "line" or line.startswith("#")
-    }
+    present = {_plain(line) for line in lines if options.form == "line" or line.startswith("#")}
     for heading in options.headings:
         if _plain(heading) not in present:
             yield missing(
