@@ -145,6 +145,11 @@ def words_for(rules: RuleSet, spec: ConstrainSpec) -> tuple[Lexis, Forbidden]:
     return lexis, forbidden
 
 
+def _fixed_text(rules: RuleSet, name: str) -> str:
+    options = options_of(rules, name)
+    return str(options.text or "").strip() if options else ""
+
+
 def _add_shapes(grammar: Grammar, shapes: Mapping[str, Shape]) -> None:
     """The rules for what is no word. A number is a rule of its parts: as one terminal, a lexer
     that takes the longest text would read the full stop of a sentence into it."""
@@ -162,6 +167,8 @@ def _compile(rules: RuleSet, spec: ConstrainSpec) -> Constraint:
         words=min(length.max, 40) if length else 40,
         paragraph=min(paragraph.max, spec.sentences) if paragraph else spec.sentences,
         sentences=spec.sentences,
+        start=_fixed_text(rules, "must-start"),
+        end=_fixed_text(rules, "must-end"),
     )
     grammar = Grammar()
     _add_shapes(grammar, shapes)

@@ -16,6 +16,7 @@ from steguard.rules.own.filler_opening import OPENERS
 from steguard.rules.ste import phrasal_verb
 from steguard.ruleset import ActiveRule, RuleSet
 from steguard.text.inflect import verb_forms
+from steguard.text.phraseindex import elements
 from steguard.text.verbs import word_set
 
 
@@ -35,17 +36,17 @@ SERVED: dict[str, Service] = {
             "one-instruction", "condition-first", "phrasal-verb",
             "filler-opening", "filler-closing", "self-reference", "decoration", "missing-text",
             "dangling-pronoun", "note-instruction", "safety-label", "safety-command",
-            "safety-result", "parentheses", "unapproved-word",
+            "safety-result", "parentheses", "unapproved-word", "must-start", "must-end",
         ),
         Service.ENFORCED,
     ),
     **dict.fromkeys(
         ("nominalisation", "unbounded-quantity", "telegraph-style", "repeated-word",
-         "synonym-consistency"),
+         "synonym-consistency", "must-not-include"),
         Service.REDUCED,
     ),
 }  # fmt: skip
-"""The rules that a grammar serves, for the options that :func:`service` does not refuse."""
+"""The rules that a grammar serves. A rule that is not here is only checked."""
 
 _INEXACT = word_set("around roughly approximately circa nearly almost approx few couple ish")
 _EMPTY_VERBS = ("perform", "conduct", "undertake", "accomplish", "effect")
@@ -90,6 +91,8 @@ def _words_of(active: ActiveRule, triggers: frozenset[str] | None) -> Iterator[t
     name = active.rule.name
     if name == "phrasal-verb":
         yield from phrasal_verb.forms(active.options)  # type: ignore[arg-type]
+    elif name == "must-not-include":
+        yield from (elements(term) for term in active.options.terms)  # type: ignore[attr-defined]
     elif name in _BY_TRIGGER:
         yield from ((word,) for word in triggers or ())
     elif name == "unbounded-quantity":

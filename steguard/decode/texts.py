@@ -14,13 +14,15 @@ class Limits:
     """What an answer can hold.
 
     ``words`` in a sentence, ``paragraph`` sentences in a paragraph, ``sentences`` in the answer,
-    ``steps`` in a list.
+    ``steps`` in a list; ``start`` and ``end`` are texts that the answer must begin and end with.
     """
 
     words: int = 20
     paragraph: int = 6
     sentences: int = 8
     steps: int = 9
+    start: str = ""
+    end: str = ""
 
 
 def add_answer(grammar: Grammar, sentences: Sentences, limits: Limits, shape: str) -> None:
@@ -36,7 +38,9 @@ def add_answer(grammar: Grammar, sentences: Sentences, limits: Limits, shape: st
         choices.append((steps,))
         if shape == "auto":
             choices.append((first, "\n\n", steps))
-    grammar.add("answer", choices)
+    before: Sequence = (f"{limits.start} ",) if limits.start else ()
+    after: Sequence = (f" {limits.end}",) if limits.end else ()
+    grammar.add("answer", [(*before, *choice, *after) for choice in choices])
 
 
 def _prose(grammar: Grammar, first: Ref, later: Ref, limits: Limits) -> Ref:

@@ -248,3 +248,24 @@ def test_the_short_form_of_the_key_and_a_wrong_mode() -> None:
     assert compile_contract({"constrain": False}).profile.spec.constrain.mode == "off"
     with pytest.raises(ProfileError, match="constrain"):
         compile_contract({"constrain": "always"})
+
+
+def test_the_texts_that_an_answer_must_start_and_end_with() -> None:
+    rules = {"must-start": {"text": "Answer:"}, "must-end": {"text": "End of answer."}}
+    contract = compile_contract({"extends": "strict", "rules": rules})
+    constraint = compile_constraint(contract)
+    text = "Answer: The pump moves the water. End of answer."
+    assert constraint.accepts(text)
+    assert contract.check(text).passed
+    assert not constraint.accepts("The pump moves the water. End of answer.")
+    assert not constraint.accepts("Answer: The pump moves the water.")
+    assert {"must-start", "must-end"} <= set(constraint.enforced)
+
+
+def test_terms_that_must_not_be_in_the_answer() -> None:
+    rules = {"must-not-include": {"terms": ["pump", "water tank"]}}
+    constraint = compile_constraint(compile_contract({"extends": "strict", "rules": rules}))
+    assert not constraint.accepts("The pump moves the water.")
+    assert not constraint.accepts("The water tank is red.")
+    assert constraint.accepts("The motor moves the water.")
+    assert "must-not-include" in constraint.reduced
