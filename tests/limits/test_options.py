@@ -46,6 +46,7 @@ SET = {
     "two-responses": {"separator": "******"},
     "paragraph-first-word": {"word": "result", "paragraph": 2},
     "valid-json": {"required": True},
+    "required-headings": {"headings": ["Result"]},
 }
 
 
