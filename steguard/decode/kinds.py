@@ -106,7 +106,10 @@ _NEVER = word_set(
     " being been getting gotten having ain't i me my mine we us our ours myself ourselves let lets"
     " attached enclosed please"
 )
-"""Words that the grammar has no place for: no text for a reader needs them."""
+"""Words that the grammar has no place for: no text for a reader needs them. As a name of the task
+each can still stand."""
+_TRAPS = word_set("ton tons toe toes tot isle isles island islands")
+"""Rare words that a model falls into when it has begun "to" or "is" and cannot go on."""
 
 
 @lru_cache(maxsize=65_536)
@@ -170,7 +173,7 @@ def plain_words() -> frozenset[str]:
         found.update(form for noun in read_words(name) for form in (noun, plural(noun)))
     found.update(word for word in read_words("adverbs.txt") if word.isalpha())
     found.update(name for line in sections["name"] for name in line.split())
-    return frozenset(word for word in found if word.isalpha() and word not in _NEVER)
+    return frozenset(w for w in found if w.isalpha() and w not in _NEVER and w not in _TRAPS)
 
 
 def _forms(base: str) -> Iterable[str]:
