@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from steguard.contract import Contract
 from steguard.errors import ConstraintUnavailable, UsageError
@@ -63,7 +63,10 @@ class RequestPlan:
 
     @property
     def must_probe(self) -> bool:
-        """Whether nobody knows yet what grammar the endpoint takes."""
+        """Whether nobody knows yet what grammar the endpoint takes.
+
+        Raises :class:`ConstraintUnavailable` where it is known to take none and one is required.
+        """
         spec = self._constrain
         if spec.mode == "off" or not self.contract.takes_grammar:
             return False
@@ -71,13 +74,17 @@ class RequestPlan:
             from steguard.decode.endpoint import LAYERS
 
             layers = LAYERS[spec.endpoint]
-            self.found_grammar(layers[0].name if layers else None)
+            self.capabilities.grammar = layers[0].name if layers else "none"
+        self._require_grammar()
         return self.capabilities.grammar is None
 
     def found_grammar(self, layer: str | None) -> None:
         """Keep what a probe found. Raises :class:`ConstraintUnavailable` where one is required."""
         self.capabilities.grammar = layer or "none"
-        if layer is None and self._constrain.mode == "require":
+        self._require_grammar()
+
+    def _require_grammar(self) -> None:
+        if self.capabilities.grammar == "none" and self._constrain.mode == "require":
             raise ConstraintUnavailable(
                 f"the profile '{self.contract.name}' requires a decoding constraint, and this "
                 "endpoint takes none; use 'constrain: auto', or name the endpoint with "
@@ -223,6 +230,15 @@ class RequestPlan:
             update["usage"] = _summed(told, usage)
         return base.model_copy(update=update) if update else base
 
+    @cached_property
+    def _sent_schema(self) -> dict[str, Any]:
+        """The schema of the contract, with patterns where the profile constrains."""
+        if self._constrain.mode == "off":
+            return cast(JsonForm, self.contract.form).schema or {}
+        from steguard.decode.schema import constrain_schema
+
+        return constrain_schema(self.contract)
+
     def _response_format(self) -> dict[str, Any] | None:
         form = self.contract.form
         send = self.contract.profile.spec.output.send
@@ -235,11 +251,7 @@ class RequestPlan:
             return None
         if kind == "json_object" or form.schema is None:
             return {"type": "json_object"}
-        schema = form.schema
-        if self._constrain.mode != "off":
-            from steguard.decode.schema import constrain_schema
-
-            schema = constrain_schema(self.contract)
+        schema = self._sent_schema
         name = form.model.__name__ if form.model else str(form.schema.get("title") or "answer")
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in name)[:64]
         body = {"name": safe, "schema": schema, "strict": is_strict(schema)}

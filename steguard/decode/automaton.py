@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 State = tuple[bool, tuple[tuple[str, int], ...]]
@@ -99,19 +99,10 @@ class Words:
     @cached_property
     def titled(self) -> Words:
         """The same words with a capital first; all other states are shared."""
-        return self._rooted(lambda char: (char.upper(),))
-
-    @cached_property
-    def either(self) -> Words:
-        """The words as they are and with a capital first."""
-        return self._rooted(lambda char: (char, char.upper()) if char.islower() else (char,))
-
-    def _rooted(self, variants: Callable[[str], tuple[str, ...]]) -> Words:
         twin = Words(())
-        edges = {v: target for char, target in self.states[self.start][1] for v in variants(char)}
-        twin.states = [*self.states, (False, tuple(edges.items()))]
-        twin.start = len(self.states)
-        twin.size = sum(1 for _ in twin) if len(self) < 100 else len(self)
+        edges = tuple((char.upper(), target) for char, target in self.states[self.start][1])
+        twin.states = [*self.states, (False, tuple(dict(edges).items()))]
+        twin.start, twin.size = len(self.states), self.size
         return twin
 
     def sample(self, chance: random.Random) -> str:

@@ -61,7 +61,6 @@ class Sentences:
         self._next = cache(self._steps)
         self._usual = cache(self._find_usual)
         self._moves = cache(self._find_moves)
-        self._start = cache(self._openings)
         alone = frozenset(n for n, atom in enumerate(self._samples) if atom.word.name)
         self.names = (self._terminal(alone, False), self._terminal(alone, True))
 
@@ -73,39 +72,31 @@ class Sentences:
         least: int = 3,
         first: bool = False,
         command: bool = False,
-        stop: str = ".",
     ) -> Ref:
-        """The rule for a sentence of ``least`` to ``most`` words that ends with ``stop``.
+        """The rule for a sentence of ``least`` to ``most`` words.
 
         ``first``: it opens the text. ``command``: it is an instruction.
         """
         choices: list[Sequence] = []
-        openings = self._start(first, command)
-        for (mode, context), opener in openings.items():
-            rest = self._rest(mode, context, most - 1, least - 1, stop)
+        for (mode, context), opener in self._openings(first, command, title=True).items():
+            rest = self._rest(mode, context, most - 1, least - 1)
             choices += [] if rest is None else [(opener, rest)]
         adverbs = frozenset(
             number
             for number, atom in enumerate(self._samples)
             if not atom.shape and reopens(atom.word) and not (first and atom.word.filler)
         )
-        for (mode, context), opener in self._later(first, command).items():
-            rest = self._rest(mode, context, most - 2, least - 2, stop)
+        for (mode, context), opener in self._openings(first, command, title=False).items():
+            rest = self._rest(mode, context, most - 2, least - 2)
             if rest is not None and adverbs:
                 adverb = self._group(adverbs, True)
                 choices += [(adverb, " ", opener, rest), (adverb, ", ", opener, rest)]
         return self._grammar.add(name, choices)
 
-    def _openings(self, first: bool, command: bool) -> dict[tuple[Mode, Context], Ref]:
-        return self._by_opening(first, command, title=True)
-
-    def _later(self, first: bool, command: bool) -> dict[tuple[Mode, Context], Ref]:
-        """What can follow an adverb that opens a sentence."""
-        return self._by_opening(first, command, title=False)
-
-    def _by_opening(
+    def _openings(
         self, first: bool, command: bool, *, title: bool
     ) -> dict[tuple[Mode, Context], Ref]:
+        """The words that open a sentence, or that do so after an adverb (no ``title``)."""
         found: dict[tuple[Mode, Context], set[int]] = defaultdict(set)
         for number, atom in enumerate(self._samples):
             word = atom.word
@@ -119,9 +110,7 @@ class Sentences:
             found[start].add(number)
         return {start: self._group(frozenset(n), title) for start, n in found.items()}
 
-    def _sentence(
-        self, mode: Mode, context: Context, left: int, need: int, stop: str
-    ) -> Ref | None:
+    def _sentence(self, mode: Mode, context: Context, left: int, need: int) -> Ref | None:
         """One word or more from a context, with so many words left."""
         if left < 1:
             return None
@@ -130,18 +119,18 @@ class Sentences:
 
         def following(moves: tuple[Move, ...]) -> Iterator[Sequence]:
             for words, after in moves:
-                rest = self._rest(mode, after, left - 1, need - 1, stop)
+                rest = self._rest(mode, after, left - 1, need - 1)
                 if rest is not None:
                     yield (words, rest)
 
         def choices() -> Iterator[Sequence]:
             yield from following(own)
             if usual:
-                shared = self._memo(f"u{mode.value}", left, need, stop, lambda: following(usual))
+                shared = self._memo(f"u{mode.value}", left, need, lambda: following(usual))
                 if shared is not None:
                     yield (shared,)
 
-        return self._memo(f"s{mode.value}{context.name}", left, need, stop, choices)
+        return self._memo(f"s{mode.value}{context.name}", left, need, choices)
 
     def _find_moves(
         self, mode: Mode, context: Context, late: bool
@@ -165,30 +154,28 @@ class Sentences:
             for after, blocks in first.items()
         }
 
-    def _rest(self, mode: Mode, context: Context, left: int, need: int, stop: str) -> Ref | None:
+    def _rest(self, mode: Mode, context: Context, left: int, need: int) -> Ref | None:
         """What follows a word: the end, or a space or a comma and more words."""
 
         def choices() -> Iterator[Sequence]:
             if need <= 0 and context.closes:
-                yield (stop,)
-            more = self._sentence(mode, context, left, need, stop)
+                yield (".",)
+            more = self._sentence(mode, context, left, need)
             if more is not None:
                 yield (" ", more)
             if context.pauses:
-                later = self._sentence(mode, after_comma(context), left, need, stop)
+                later = self._sentence(mode, after_comma(context), left, need)
                 if later is not None:
                     yield (", ", later)
 
-        return self._memo(f"r{mode.value}{context.name}", left, need, stop, choices)
+        return self._memo(f"r{mode.value}{context.name}", left, need, choices)
 
     def _memo(
-        self, kind: str, left: int, need: int, stop: str, choices: Callable[[], Iterable[Sequence]]
+        self, kind: str, left: int, need: int, choices: Callable[[], Iterable[Sequence]]
     ) -> Ref | None:
         name = f"{kind}-{left}"
         if need > 0:
             name += f"n{need}"
-        if stop != ".":
-            name += "c"
         if name not in self._grammar.rules:
             self._grammar.add(name, choices())
         return Ref(name) if self._grammar.rules[name] else None

@@ -78,6 +78,11 @@ def test_require_raises_where_nothing_can(harness: Any) -> None:
     one = harness(lambda request: TEXT, REQUIRE)
     with pytest.raises(ConstraintUnavailable, match="requires a decoding constraint"):
         one.create()
+    asked = len(one.requests)
+    if one.mode == "sync":
+        with pytest.raises(ConstraintUnavailable, match="requires a decoding constraint"):
+            one.create()
+        assert len(one.requests) == asked
 
 
 def test_a_named_endpoint_is_not_probed(harness: Any) -> None:
